@@ -88,6 +88,7 @@ public final class EventService: Sendable {
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
         }
+        let contract = try ExportedContract(served)
         let events = ExportedEvents(name, served)
         let loop = try BusLoop(name: "service", clock: bus.clock)
         let storage = journal?.access.storage
@@ -101,7 +102,7 @@ public final class EventService: Sendable {
         (self.name, self.events, self.storage) = (name, events, storage)
         self.interfaces = served
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
-        core = ServiceCore(name, bus, served, loop, NoticeReporter(onNotice, timing.notices), timing)
+        core = ServiceCore(name, bus, served, contract, loop, NoticeReporter(onNotice, timing.notices), timing)
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
         for interface in served { for document in interface.documents.values { document.acceptSubmissions(self) } }
     }

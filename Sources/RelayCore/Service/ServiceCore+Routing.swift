@@ -12,24 +12,43 @@ extension ServiceCore: SettlingHandler {
         if connection.onLoop == nil || !replies.isHeard(call) { return }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return standard.peer(call) }
-        if call.interface == Stream1.name && call.member == "Received" { return replies.received(call) }
-        guard tree.exists(call.path) else {
-            return replies.fail(call, ErrorNames.unknownObject, "\(name) has no object at \(call.path)")
+        if call.interface == Stream1.name {
+            switch call.member {
+            case "Received": return replies.received(call)
+            // Of the whole service: also for a caller that does not know yet which objects there are.
+            case "Contract": return reportContract(call)
+            default: break
+            }
         }
-        let interface = tree.interface(at: call.path)
+        guard let place = tree.place(at: call.path) else {
+            return replies.fail(call, ErrorNames.unknownObject, absence(at: call.path))
+        }
+        let interface = place.interface
         switch (call.kind, interface) {
         case (.peer, _): standard.peer(call)
-        case (.introspection, _): standard.introspect(call)
-        case (.properties, let interface?): standard.properties(call, interface)
-        case (.stream, let interface?): stream(call, interface)
+        case (.introspection, _): standard.introspect(call, place)
+        case (.properties, let interface?) where !place.isChecked: standard.properties(call, interface)
+        case (.stream, let interface?) where !place.isChecked: stream(call, interface)
         case (.other, _) where call.interface == nil || call.interface == interface?.name:
             if let interface, let command = interface.commands[call.member] { return calls.run(command, call) }
             if !documents.refusesSubmission(call, interface) { replies.unknown(call) }
-        case (.other, _):
+        // What only the object itself has.
+        case (.other, _), (_, _?):
             let text = "\(call.path) has no interface \(call.interface ?? "")"
             replies.fail(call, ErrorNames.unknownInterface, text)
         case (_, nil): replies.unknown(call)
         }
+    }
+    private func reportContract(_ call: IncomingCall) {
+        guard replies.hasSignature("", call) else { return }
+        replies.reply(to: call, contract.signature, body: contract.body)
+    }
+    /// Before anything of the call has run, or was counted: its caller may send it again, for the present contract.
+    private func absence(at path: String) -> String {
+        ContractID.isChecked(path)
+            ? "\(path) is for another contract than \(name) has: that is \(contract.id); ask \(Stream1.name).Contract, and send "
+                + "the call again"
+            : "\(name) has no object at \(path)"
     }
     /// The methods of `Stream1` that an object has, with their arguments.
     private static let arguments = [
@@ -116,7 +135,7 @@ extension IncomingCall {
     fileprivate var isQuestion: Bool {
         switch kind {
         case .peer, .introspection, .properties: true
-        case .stream: ["Schemas", "Barrier", "Status", "GetDocument", "Read"].contains(member)
+        case .stream: ["Schemas", "Contract", "Barrier", "Status", "GetDocument", "Read"].contains(member)
         case .other: false
         }
     }

@@ -10,6 +10,7 @@ final class ServiceCore: Sendable {
     let name: String
     let bus: Bus
     let tree: ObjectTree
+    let contract: ExportedContract
     let interfaces: [ExportedInterface]
     /// The journal's, if an interface is durable.
     let log: (any EventLogStorage)?
@@ -42,12 +43,12 @@ final class ServiceCore: Sendable {
     private let hasLogFailed = Atomic<Bool>(false)
 
     init(
-        _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter,
-        _ timing: ServiceTiming
+        _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ contract: ExportedContract, _ loop: BusLoop,
+        _ notices: NoticeReporter, _ timing: ServiceTiming
     ) {
         (self.timing, accounts) = (timing, AccountCache(of: SystemAccounts(), timing: timing.accounts))
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
-        (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
+        (tree, self.contract, self.interfaces) = (ObjectTree(interfaces, contract.id), contract, interfaces)
         log = interfaces.lazy.compactMap(\.log).first?.storage
         queues = CommandQueues(ledger, handlers, loop)
         connection = LoopBound(nil, on: loop)
@@ -68,7 +69,7 @@ final class ServiceCore: Sendable {
         gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop)
         calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, handlers)
         documents = DocumentAnswers(calls, replies)
-        standard = StandardAnswers(tree, gate, documents, replies)
+        standard = StandardAnswers(gate, documents, replies)
         status = StatusAnswers(calls, queues, replies, notices)
         attachments = Attachments(replies, rings, reads, loop)
         census = Census(connection, ledger, loop, timing, isNeeded: bus.linked == nil)

@@ -1,18 +1,16 @@
 /// The interfaces that D-Bus has for every object.
 final class StandardAnswers: Sendable {
-    private let tree: ObjectTree
     private let gate: CallGate
     private let documents: DocumentAnswers
     private let replies: ReplySender
 
-    init(_ tree: ObjectTree, _ gate: CallGate, _ documents: DocumentAnswers, _ replies: ReplySender) {
-        (self.tree, self.gate, self.documents, self.replies) = (tree, gate, documents, replies)
+    init(_ gate: CallGate, _ documents: DocumentAnswers, _ replies: ReplySender) {
+        (self.gate, self.documents, self.replies) = (gate, documents, replies)
     }
-    func introspect(_ call: IncomingCall) {
+    func introspect(_ call: IncomingCall, _ place: ObjectTree.Place) {
         guard call.member == "Introspect" else { return replies.unknown(call) }
-        guard replies.hasSignature("", call) else { return }
-        guard let body = tree.introspection(of: call.path), let signature = try? Signature("s") else { return }
-        replies.reply(to: call, signature, body: body)
+        guard replies.hasSignature("", call), let signature = try? Signature("s") else { return }
+        replies.reply(to: call, signature, body: place.introspection)
     }
     func peer(_ call: IncomingCall) {
         guard ["Ping", "GetMachineId"].contains(call.member) else { return replies.unknown(call) }

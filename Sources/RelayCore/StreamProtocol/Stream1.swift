@@ -37,6 +37,7 @@ package enum Stream1 {
             .init("Cancel", in: [.init("serial", "u")]),
             .init("Received", in: [.init("serial", "u")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
+            .init("Contract", out: [.init("id", "s"), .init("contracts", "a{ss}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],
         signals: [
@@ -68,6 +69,7 @@ package enum Stream1 {
     /// was dropped.
     package static let confirmed: Set<String> = ["Read", "Replay", "OpenRing"]
     package static let schemasSignature = "a{u(sas)}"
+    package static let contractSignature = "sa{ss}"
     /// Stands for every name in `Attach`. No event can have it.
     package static let allNames = "*"
     /// More names than an interface can have; past it a request is refused.
@@ -140,6 +142,41 @@ package enum Stream1 {
         }
         try reader.endArray(end, elements: start)
         return schemas
+    }
+
+    // MARK: Contract
+
+    /// - Parameter contracts: the texts, by the names of their interfaces.
+    package static func write(
+        _ id: ContractID, _ contracts: [String: String], into writer: inout WireWriter
+    ) throws(RelayError) {
+        try writer.string(id.description)
+        let entries = writer.beginArray(elementAlignment: 8)
+        for (name, text) in contracts.sorted(by: { $0.key < $1.key }) {
+            writer.align(8)
+            try writer.string(name)
+            try writer.string(text)
+        }
+        try writer.endArray(entries)
+    }
+    /// Throws `SchemaMismatch` for an id that is none.
+    package static func readContract(
+        _ reader: inout WireReader
+    ) throws -> (id: ContractID, contracts: [String: String]) {
+        let text = try reader.string()
+        guard let id = ContractID(text) else {
+            throw RelayError(.schemaMismatch, "\(BusNames.quoted(text)) is no contract's id")
+        }
+        var contracts: [String: String] = [:]
+        let end = try reader.beginArray(elementAlignment: 8)
+        let start = reader.position
+        while reader.position < end {
+            try reader.align(8)
+            let name = try reader.string()
+            contracts[name] = try reader.string()
+        }
+        try reader.endArray(end, elements: start)
+        return (id, contracts)
     }
 
     // MARK: Parts

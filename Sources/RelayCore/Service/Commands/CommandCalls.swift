@@ -101,7 +101,9 @@ final class CommandCalls: Sendable {
         }
         var context = CommandContext(peer: peer)
         if command.takesDescriptors { context.descriptors = call.transferred }
-        if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, replies) }
+        if command.reportsProgress && call.wantsReply {
+            context.outlet = ProgressOutlet(call, at: tree.interface(at: call.path)?.path ?? call.path, replies)
+        }
         let begun = MonotonicClock.now
         let result: AnyExportedCommand.Answer
         if command.isCancellable {

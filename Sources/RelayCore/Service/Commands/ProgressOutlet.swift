@@ -13,11 +13,13 @@ final class ProgressOutlet: Sendable {
         var isOver = false
     }
     private let call: IncomingCall
+    /// The object's own, whatever contract the call came for.
+    private let path: String
     private weak let replies: ReplySender?
     private let state = Mutex(State())
 
-    init(_ call: IncomingCall, _ replies: ReplySender) {
-        (self.call, self.replies) = (call, replies)
+    init(_ call: IncomingCall, at path: String, _ replies: ReplySender) {
+        (self.call, self.path, self.replies) = (call, path, replies)
     }
     /// From any thread. Without effect once the handler has returned, and for a value that has no place in a message.
     func report<P: Codable>(_ progress: P, _ codec: WireCodec<P>) {
@@ -60,7 +62,7 @@ final class ProgressOutlet: Sendable {
             (state.latest, state.lastSent) = (nil, now)
             let signature = try? Signature(Stream1.progressSignature)
             let header = MessageHeader.signal(
-                path: call.path, interface: Stream1.name, member: Stream1.progress, destination: call.sender,
+                path: path, interface: Stream1.name, member: Stream1.progress, destination: call.sender,
                 signature: signature ?? .empty)
             // Fails with the connection only.
             try? call.connection.send(header, body: body)

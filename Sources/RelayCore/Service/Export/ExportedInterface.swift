@@ -11,6 +11,10 @@ struct ExportedInterface: Sendable {
     let documents: [ObjectIdentifier: AnyExportedDocument]
     let commands: [String: AnyExportedCommand]
     let commandsByType: [ObjectIdentifier: AnyExportedCommand]
+    /// What `Contract` reports of it.
+    let contract: ContractText
+    /// What the contract's id is made of.
+    let identifiedCommands: [ContractID.Command]
     /// By number; of a durable one, all that the log has.
     private(set) var schemas: [UInt32: EventSchema]
     /// The events that can be asked for; of a durable one, also those of earlier versions.
@@ -61,6 +65,12 @@ struct ExportedInterface: Sendable {
         (commands, commandsByType, documents) = (
             builder.commands, builder.commandsByType, builder.documents(of: stream)
         )
+        contract = ContractText(
+            name: I.name, isDurable: !isVolatile,
+            commands: builder.identified.map {
+                ContractCommand(name: $0.name, arguments: $0.request, reply: $0.reply, progress: $0.progress)
+            })
+        identifiedCommands = builder.identified
         try description.check()
     }
     var durability: String { retention == nil ? "volatile" : "durable" }
@@ -124,6 +134,7 @@ struct ExportedInterface: Sendable {
         private var makers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedEvent)] = []
         var commands: [String: AnyExportedCommand] = [:]
         var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
+        var identified: [ContractID.Command] = []
 
         init(interface: String, logIndex: Int?, admitted: PeerRequirement) {
             (self.interface, self.logIndex, self.admitted) = (interface, logIndex, admitted)
@@ -168,6 +179,7 @@ struct ExportedInterface: Sendable {
             commands[C.name] = served
             commandsByType[ObjectIdentifier(type)] = served
             let fields = served.fields
+            identified.append(ContractID.Command(interface, C.name, fields.request, fields.reply, fields.progress))
             methods.append(
                 try InterfaceDescription.Method(
                     type, in: fields.request, out: fields.reply, progress: fields.progress))
@@ -178,46 +190,4 @@ struct ExportedInterface: Sendable {
 extension PeerRequirement {
     /// Both, where either asks for anything.
     func joined(by other: Self) -> Self { isAnyone ? other : other.isAnyone || self == other ? self : self && other }
-}
-
-/// The objects of a service and their interfaces, as a value: what introspection shows, and which object a call is for.
-struct ObjectTree: Sendable {
-    private let interfaces: [String: ExportedInterface]
-    let streams: [PublishedStream]
-    /// What every object has besides its own interface.
-    static let common = [
-        Stream1.description, StandardInterfaces.introspectable, StandardInterfaces.properties,
-        StandardInterfaces.peer,
-    ]
-    static let commonForFolders = [StandardInterfaces.introspectable, StandardInterfaces.peer]
-    /// What `Introspect` answers, by path: of the objects, and of all that lie above one. Rendered once, as it never
-    /// changes: a caller that floods costs no more than by any other question.
-    private let introspections: [String: [UInt8]]
-
-    init(_ interfaces: [ExportedInterface]) {
-        let objects = Dictionary(interfaces.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-        var children: [String: Set<String>] = ["/": []]
-        for path in objects.keys {
-            var above = "/"
-            for part in path.split(separator: "/") {
-                children[above, default: []].insert(String(part))
-                above += above == "/" ? "\(part)" : "/\(part)"
-            }
-            children[above, default: []].formUnion([])
-        }
-        introspections = Dictionary(
-            uniqueKeysWithValues: children.map { path, children in
-                let shown = objects[path].map { [$0.description] + Self.common } ?? Self.commonForFolders
-                var body = WireWriter()
-                // Names that were checked, and far less than a message holds: nothing here can be refused.
-                try? body.string(IntrospectionXML.render(shown, children: children.sorted()))
-                return (path, body.bytes)
-            })
-        (self.interfaces, streams) = (objects, interfaces.map(\.stream))
-    }
-    func interface(at path: String) -> ExportedInterface? { interfaces[path] }
-    /// Whether there is an object, or one below.
-    func exists(_ path: String) -> Bool { introspections[path] != nil }
-    /// The body of the answer to `Introspect`; nil where there is no object, and none below.
-    func introspection(of path: String) -> [UInt8]? { introspections[path] }
 }

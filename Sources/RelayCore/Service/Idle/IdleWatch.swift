@@ -52,7 +52,9 @@ final class IdleWatch: Sendable {
     func note(_ call: IncomingCall) {
         let use: IdleMachine.Use =
             switch (call.interface, call.member) {
-            case (Stream1.name, "Schemas"), (Stream1.name, "Status"), (Stream1.name, "CloseRing"): .look
+            case (Stream1.name, "Schemas"), (Stream1.name, "Contract"), (Stream1.name, "Status"),
+                (Stream1.name, "CloseRing"):
+                .look
             case (StandardInterfaces.introspectable.name, _), (StandardInterfaces.properties.name, _),
                 (StandardInterfaces.peer.name, _):
                 .look

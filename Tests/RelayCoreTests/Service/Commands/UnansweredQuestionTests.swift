@@ -25,6 +25,7 @@ import Testing
         // More than may wait behind the command that runs.
         for _ in 1...100 {
             peer.connection.send(try question(Stream1.name, "Status")) { _ in }
+            peer.connection.send(try question(Stream1.name, "Contract")) { _ in }
             peer.connection.send(try question("org.freedesktop.DBus.Introspectable", "Introspect")) { _ in }
             peer.connection.send(try question("org.freedesktop.DBus.Peer", "Ping")) { _ in }
         }
@@ -41,14 +42,18 @@ import Testing
         try await desk.stop()
     }
     @Test("G4: what Introspect answers is made once for each path, folders included") func rendered() throws {
-        let tree = ObjectTree([try ExportedInterface(Desk1.self, number: 0, logIndex: nil)])
-        for path in ["/", "/org", "/org/example", Desk.path] {
-            let bodies = [tree.introspection(of: path), tree.introspection(of: path)].compactMap { $0 }
+        let interface = try ExportedInterface(Desk1.self, number: 0, logIndex: nil)
+        let contract = try ExportedContract([interface]).id
+        let tree = ObjectTree([interface], contract)
+        for path in ["/", "/org", "/org/example", Desk.path, contract.path(of: Desk.path)] {
+            let bodies = (1...2).compactMap { _ in tree.place(at: path)?.introspection }
             try #require(bodies.count == 2, "\(path)")
             let places = bodies.map { $0.withUnsafeBytes { $0.baseAddress } }
-            #expect(places[0] == places[1] && tree.exists(path))
+            #expect(places[0] == places[1])
         }
-        for path in ["/or", "/org/", "/org/example/Desk1/x", "/org/example/Desk2"] { #expect(!tree.exists(path)) }
+        for path in ["/or", "/org/", "/org/example/Desk1/x", "/org/example/Desk2"] {
+            #expect(tree.place(at: path) == nil)
+        }
     }
     @Test("G4: a question that waits counts for its caller's user") func counted() async throws {
         let desk = try await Desk()

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite("The contract's id") struct ContractIDTests {
+    private static func fields(_ texts: String...) throws -> [WireField] {
+        try texts.map { try WireField(parsing: $0) }
+    }
+    private func id(_ commands: ContractID.Command...) -> ContractID { ContractID(commands) }
+
+    @Test("has a fixed value, which is the same in each process") func stable() throws {
+        let move = ContractID.Command("org.example.A1", "Move", try Self.fields("from:x", "to:x"), [], nil)
+        #expect(id(move).description == "c4ce9ab76e7bc3f7" && id().description == "cbf29ce484222325")
+        #expect(id(move).path(of: "/org/example/A1") == "/org/example/A1/cc4ce9ab76e7bc3f7")
+    }
+    @Test("does not depend on the order of declaration, and depends on everything that travels") func whatCounts()
+        throws
+    {
+        let (a, b) = (try Self.fields("from:x", "to:x"), try Self.fields("count:i"))
+        func command(
+            _ interface: String = "org.example.A1", _ name: String = "Move", _ request: [WireField]? = nil,
+            _ reply: [WireField] = [], _ progress: [WireField]? = nil
+        ) -> ContractID.Command { .init(interface, name, request ?? a, reply, progress) }
+        let (one, other) = (command(), command("org.example.A1", "Stop", b))
+        #expect(id(one, other) == id(other, one))
+        let nested = try Self.fields("boxes:a(title:s,size:?i)")
+        let variants = [
+            id(), id(one), id(other), id(one, other), id(command("org.example.B1")),
+            id(command("org.example.A1", "Go")),
+            id(command("org.example.A1", "Move", a.reversed())), id(command("org.example.A1", "Move", a, b)),
+            id(command("org.example.A1", "Move", a, [], b)), id(command("org.example.A1", "Move", a + b)),
+            id(command("org.example.A1", "Move", nested)),
+            id(command("org.example.A1", "Move", try Self.fields("boxes:a(title:s,size:i)"))),
+            id(command("org.example.A1", "Move", try Self.fields("boxes:a(label:s,size:?i)"))),
+        ]
+        #expect(Set(variants).count == variants.count)
+    }
+    @Test("is read as 16 hexadecimal digits, and nothing else") func parsing() {
+        #expect(ContractID("0123456789abcdef")?.description == "0123456789abcdef")
+        for text in ["", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", "0123456789abcde/", "ééééééé0"] {
+            #expect(ContractID(text) == nil, "\(text)")
+        }
+        #expect(ContractID.isChecked("/a/c0123456789abcdef") && ContractID.isChecked("/c0123456789abcdef"))
+        for path in ["/", "/c", "/a/0123456789abcdef", "/a/c0123456789abcde", "/c0123456789abcdef/a"] {
+            #expect(!ContractID.isChecked(path), "\(path)")
+        }
+    }
+    @Test("the answer of Contract is read as it was written; another id is a schema mismatch") func answer() throws {
+        let id = id()
+        var body = WireWriter()
+        try Stream1.write(id, ["org.example.B1": "b\n", "org.example.A1": ""], into: &body)
+        let read = try body.bytes.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            return try Stream1.readContract(&reader)
+        }
+        #expect(read.id == id && read.contracts == ["org.example.B1": "b\n", "org.example.A1": ""])
+        var other = WireWriter()
+        try other.string("c0")
+        other.uint32(0)
+        let bytes = other.bytes
+        #expect(throws: RelayError.self) {
+            try bytes.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                _ = try Stream1.readContract(&reader)
+            }
+        }
+    }
+}
