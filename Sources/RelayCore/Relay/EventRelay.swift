@@ -186,7 +186,8 @@ public final class EventRelay: Sendable {
         do {
             let (codec, call) = try prepare(command)
             do {
-                let reply = try await follower.core.calls.call(call, timeout: timeout, isCancellable: C.isCancellable)
+                let reply = try await follower.core.calls.call(
+                    call, codec.form, timeout: timeout, isCancellable: C.isCancellable)
                 return codec.outcome(of: .success(reply))
             } catch let error as RelayError {
                 return codec.outcome(of: error)

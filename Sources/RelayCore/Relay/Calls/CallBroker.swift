@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Commands on their way: sent to the owner, waiting until it is known, or answered and waiting for the events before
-/// the answer.
+/// Commands on their way: sent to the owner, waiting until it and its contract are known, or answered and waiting for
+/// the events before the answer.
 ///
 /// - Isolation: in a turn of the loop, but for `call`, `begin` and `cancel`.
 final class CallBroker: Sendable {
+    private typealias Calls = CallMachine<WaitingCall, ServiceContract>
     private struct State {
-        var waiting = WaitingCalls()
+        var machine = Calls()
         /// In the order in which they came.
         var heldReplies: [HeldReply] = []
         /// The calls whose progress is listened to, by their serials.
@@ -21,6 +22,11 @@ final class CallBroker: Sendable {
         func hasRoom(for call: WaitingCall) -> Bool {
             let bytes = sent.bytes + call.call.body.count
             return sent.calls == 0 || sent.calls < CallBounds.calls && bytes <= CallBounds.bytes
+        }
+        mutating func next(_ readiness: (mayAsk: Bool, maySend: Bool)) -> Calls.Step? {
+            // Where the first one may not go, the others wait behind it.
+            let maySend = readiness.maySend && machine.waiting.first.map { hasRoom(for: $0.call) } ?? false
+            return machine.next(mayAsk: readiness.mayAsk) { _ in maySend }
         }
     }
     private let owner: ServiceOwner
@@ -47,15 +53,18 @@ final class CallBroker: Sendable {
     /// There are calls whose progress is listened to.
     var awaitsProgress: Bool { listens.load(ordering: .relaxed) }
     /// No call waits, and no reply.
-    var isIdle: Bool { state.onLoop.waiting.isEmpty && state.onLoop.heldReplies.isEmpty }
+    var isIdle: Bool { state.onLoop.machine.isEmpty && state.onLoop.heldReplies.isEmpty }
 
     // MARK: From any thread
 
-    func call(_ call: MethodCall, timeout: Duration, isCancellable: Bool = false) async throws -> BusReply {
+    /// - Parameter form: of a command.
+    func call(
+        _ call: MethodCall, _ form: CommandForm? = nil, timeout: Duration, isCancellable: Bool = false
+    ) async throws -> BusReply {
         let ticket = CallTicket(isCancellable: isCancellable)
         let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                begin(call, timeout: timeout, ticket) { continuation.resume(returning: $0) }
+                begin(call, form, timeout: timeout, ticket) { continuation.resume(returning: $0) }
             }
         } onCancel: {
             cancel(ticket)
@@ -64,14 +73,13 @@ final class CallBroker: Sendable {
     }
     /// Sends a call, or lets it wait. The completion comes once, on the loop's thread.
     func begin(
-        _ call: MethodCall, timeout: Duration, _ ticket: CallTicket,
+        _ call: MethodCall, _ form: CommandForm?, timeout: Duration, _ ticket: CallTicket,
         completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
     ) {
         let waiting = WaitingCall(
-            call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket, completion: completion)
+            call: call, form: form, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket,
+            completion: completion)
         owner.loop.executeSoon { [self] in
-            // Behind those that wait for others' answers.
-            if case .owner = owner.callRoute, !state.onLoop.waiting.isEmpty { return wait(waiting) }
             admit(waiting)
         } then: { [self] in
             awaitAnswer(ticket)
@@ -102,30 +110,54 @@ final class CallBroker: Sendable {
 
     // MARK: Admission
 
-    /// Sends a call, or lets it wait until the owner is known.
+    /// Sends a call, or lets it wait behind others, and until the owner and its contract are known.
     private func admit(_ call: WaitingCall) {
         if call.ticket.isCancelled { return call.end(Self.cancelled) }
-        let title = call.call.title
-        switch owner.callRoute {
-        case .inactive:
-            call.end(RelayError(.unavailable, "the relay of \(owner.service) is not active: call activate() first"))
-        case .over: call.end(state.onLoop.failure ?? Self.cancelled)
-        case .cutOff: call.end(RelayError(.unavailable, "\(title): the bus is gone"))
-        case .wait: wait(call)
-        case .owner(let name):
-            // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
-            if streams.areOpening { return wait(call) }
-            // The service would refuse it.
-            if !state.onLoop.hasRoom(for: call) { return wait(call) }
-            // By the name where it may be: a service that has just given it up, being idle, is started again by that.
-            send(call, to: mayAskAnyone && mayStart ? nil : name)
-        case .nobody:
-            if mayAskAnyone { return send(call, to: nil) }
-            // Which peer the bus would start is not known yet: it is started first, and verified.
-            guard mayStart else { return call.end(RelayError(.unavailable, "\(owner.service) is not running")) }
-            wait(call)
-            startService()
+        if let refusal = refusal(of: call) { return call.end(refusal) }
+        if readiness.maySend, state.onLoop.hasRoom(for: call), let step = state.onLoop.machine.direct(call, call.kind) {
+            return perform(step)
         }
+        wait(call)
+        startIfNeeded()
+        advance()
+    }
+    /// Why a call need not wait.
+    private func refusal(of call: WaitingCall) -> RelayError? {
+        switch owner.callRoute {
+        case .inactive: RelayError(.unavailable, "the relay of \(owner.service) is not active: call activate() first")
+        case .over: state.onLoop.failure ?? Self.cancelled
+        case .cutOff: RelayError(.unavailable, "\(call.call.title): the bus is gone")
+        case .nobody where !mayAskAnyone && !mayStart: RelayError(.unavailable, "\(owner.service) is not running")
+        case .wait, .owner, .nobody: nil
+        }
+    }
+    /// Whether the service can be asked for its contract, and calls can be sent to it.
+    private var readiness: (mayAsk: Bool, maySend: Bool) {
+        switch owner.callRoute {
+        // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
+        case .owner: (true, !streams.areOpening)
+        case .nobody: (mayAskAnyone, mayAskAnyone)
+        case .inactive, .over, .cutOff, .wait: (false, false)
+        }
+    }
+    /// Which peer the bus would start is not known yet: where that matters it is started first, and verified.
+    private func startIfNeeded() {
+        if case .nobody = owner.callRoute, !mayAskAnyone, mayStart { startService() }
+    }
+    /// Does whatever is due: asks for the contract, sends the calls for which there is room.
+    private func advance() {
+        while let step = state.onLoop.next(readiness) { perform(step) }
+    }
+    private func perform(_ step: Calls.Step) {
+        switch step {
+        case .ask: askForContract()
+        case .send(let entry, let contract): send(entry, contract)
+        }
+    }
+    /// Whom a call is for. By the name where it may be: a service that has just given it up, being idle, is started again
+    /// by that.
+    private var destination: String {
+        mayAskAnyone && mayStart ? owner.service : owner.name ?? owner.service
     }
     /// Asks the bus to start the service. Not activatable is no failure: then it is waited for, but not by calls.
     func startService() {
@@ -133,33 +165,66 @@ final class CallBroker: Sendable {
             endWaiting(RelayError(.unavailable, "\(owner.service) is not running: \(error.message)", cause: error))
         }
     }
-    /// - Parameter name: nil: the name's owner, which the bus may start.
-    private func send(_ waiting: WaitingCall, to name: String?) {
+    private func send(_ entry: Calls.Entry, _ contract: ServiceContract?) {
+        let waiting = entry.call
         var call = waiting.call
-        if let name { call.destination = name }
+        call.destination = destination
         call.flags.insert(.allowInteractiveAuthorization)
         if !mayStart { call.flags.insert(.noAutoStart) }
         guard let connection = owner.connection else { return wait(waiting) }
+        let ticket = waiting.ticket
+        (ticket.call, ticket.connection) = (call, connection)
+        do throws(RelayError) { ticket.plan = try waiting.applied(contract, to: &call) } catch {
+            for descriptor in call.descriptors { descriptor.close() }
+            return waiting.end(error)
+        }
         owner.noteWaiting()
-        let (ticket, bytes, begun) = (waiting.ticket, call.body.count, MonotonicClock.now)
+        let (bytes, begun) = (call.body.count, MonotonicClock.now)
         state.onLoop.sent.calls += 1
         state.onLoop.sent.bytes += bytes
-        (ticket.call, ticket.connection) = (call, connection)
         ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [self] result in
             endProgress(of: ticket)
             state.onLoop.sent.calls -= 1
             state.onLoop.sent.bytes -= bytes
+            if let contract, Self.isForAnother(result) {
+                resend(entry, contract)
+                return advance()
+            }
             state.onLoop.pace.note(MonotonicClock.now &- begun)
             if ticket.isCancellable, case .failure(let error) = result, error.code == .timedOut { ticket.sendCancel() }
             ticket.isAnswered = true
-            answered(result, waiting)
-            admitNext()
+            answered(ticket.plan?.read(result, of: waiting.call.member) ?? result, waiting)
+            advance()
         }
         // Sent are duplicates. The caller's own are closed now: it may wait for the end of a pipe.
         for descriptor in call.descriptors { descriptor.close() }
         if ticket.onProgress != nil, let serial = ticket.serial {
             state.onLoop.progress[serial] = ticket
             listens.store(true, ordering: .relaxed)
+        }
+    }
+    /// The service has another contract than the call was encoded for, and has not run it.
+    private static func isForAnother(_ result: Result<BusReply, RelayError>) -> Bool {
+        guard case .failure(let error) = result, let remote = error.cause as? RemoteError else { return false }
+        return remote.name == ErrorNames.unknownObject
+    }
+    private func resend(_ entry: Calls.Entry, _ contract: ServiceContract) {
+        let (call, title) = (entry.call, entry.call.call.title)
+        call.ticket.returned()
+        switch state.onLoop.machine.refused(entry, for: contract) {
+        case .waits: scheduleEnd(of: call)
+        case .isOver:
+            call.end(
+                RelayError(
+                    .unavailable,
+                    "\(title): the service was replaced by one with another contract while the call was on its way; it has "
+                        + "not run, and its file descriptors are closed: make the call again"))
+        case .isHopeless:
+            call.end(
+                RelayError(
+                    .unavailable,
+                    "\(title): the service had another contract \(Calls.resends + 1) times in succession, and the call has "
+                        + "not run: see whether two versions of the service take the name from each other"))
         }
     }
     private func endProgress(of ticket: CallTicket) {
@@ -177,12 +242,17 @@ final class CallBroker: Sendable {
             else { return (0, "", []) }
             return (serial, signature.text, Array(body[reader.position...]))
         }
-        if !signature.isEmpty, let ticket = state.onLoop.progress[serial] { ticket.onProgress?(signature, body) }
+        guard !signature.isEmpty, let ticket = state.onLoop.progress[serial] else { return }
+        guard let plan = ticket.plan else { return ticket.onProgress?(signature, body) ?? () }
+        if let read = plan.read(progress: signature, body) { ticket.onProgress?(read.signature, read.body) }
     }
     private func wait(_ call: WaitingCall) {
-        if !state.onLoop.waiting.add(call) {
+        if !state.onLoop.machine.wait(call, call.kind) {
             return call.end(RelayError(.limitsExceeded, "\(call.call.title): too many calls wait for the bus"))
         }
+        scheduleEnd(of: call)
+    }
+    private func scheduleEnd(of call: WaitingCall) {
         // The timer outlives the wait: it must not keep the call and its descriptors.
         owner.loop.schedule(after: call.timeLeft) { [self, weak ticket = call.ticket, title = call.call.title] in
             if let ticket { drop(ticket, RelayError(.timedOut, "\(title): \(whyWaiting)")) }
@@ -190,25 +260,77 @@ final class CallBroker: Sendable {
     }
     private var whyWaiting: String {
         guard case .owner = owner.callRoute else { return "no bus in time" }
+        if state.onLoop.machine.contract == nil { return "the service has not reported its contract in time" }
         return "it waited for \(state.onLoop.sent.calls) other calls of this relay, which were not answered in time"
     }
-    /// One was answered: the first of those that wait for that goes.
-    private func admitNext() {
-        while case .owner = owner.callRoute, !streams.areOpening, let next = state.onLoop.waiting.first,
-            state.onLoop.hasRoom(for: next)
-        {
-            state.onLoop.waiting.removeFirst()
-            admit(next)
-        }
-    }
+    /// The owner is known, or that there is none.
     func admitWaiting() {
-        for call in state.onLoop.waiting.takeAll() { admit(call) }
+        if let first = state.onLoop.machine.waiting.first, refusal(of: first.call) != nil {
+            for call in state.onLoop.machine.takeAll() { call.end(refusal(of: call) ?? Self.cancelled) }
+        } else if !state.onLoop.machine.isEmpty {
+            startIfNeeded()
+            advance()
+        }
         barriers.admitWaiting()
     }
     func endWaiting(_ error: RelayError) {
-        for call in state.onLoop.waiting.takeAll() { call.end(error) }
+        for call in state.onLoop.machine.takeAll() { call.end(error) }
     }
-    private func drop(_ ticket: CallTicket, _ error: RelayError) { state.onLoop.waiting.take(ticket)?.end(error) }
+    private func drop(_ ticket: CallTicket, _ error: RelayError) {
+        guard let call = state.onLoop.machine.remove(where: { $0.ticket === ticket }) else { return }
+        call.end(error)
+        // It may have been the first.
+        advance()
+    }
+
+    // MARK: The contract
+
+    private func askForContract() {
+        guard let connection = owner.connection, let first = state.onLoop.machine.waiting.first?.call.call else {
+            return
+        }
+        var question = MethodCall(to: destination, path: first.path, interface: Stream1.name, member: "Contract")
+        if !mayStart { question.flags.insert(.noAutoStart) }
+        owner.noteWaiting()
+        // The bus may have to start the service first.
+        let timeout = owner.name == nil ? owner.timing.start : owner.timing.answer
+        connection.send(question, timeout: timeout) { [self, question] result in
+            do throws(RelayError) {
+                let (id, texts) = try result.get().read(Stream1.contractSignature) { try Stream1.readContract(&$0) }
+                state.onLoop.machine.learned(ServiceContract(id, texts))
+            } catch {
+                notLearned(error, question)
+            }
+            advance()
+        }
+    }
+    private func notLearned(_ error: RelayError, _ question: MethodCall) {
+        let remote = (error.cause as? RemoteError)?.name
+        // A unique name without an owner: the service has just left, which is announced.
+        let isPassing =
+            [.timedOut, .limitsExceeded].contains(error.code) || error.mayHaveRun && error.code == .unavailable
+            || error.code == .unavailable && question.destination != owner.service
+        guard let ended = state.onLoop.machine.failed(isPassing: isPassing) else {
+            owner.loop.schedule(after: owner.timing.retry) { [weak self] in
+                self?.state.onLoop.machine.resume()
+                self?.advance()
+            }
+            return
+        }
+        let isOther = [ErrorNames.unknownObject, ErrorNames.unknownInterface, ErrorNames.unknownMethod].contains(remote)
+        for call in ended {
+            let reason =
+                isOther
+                ? "it does not report a contract, as every event service does: update the service" : error.message
+            call.end(
+                RelayError(
+                    error.code,
+                    "\(call.call.title): the service's contract is not known, and nothing was sent: \(reason)",
+                    cause: error))
+        }
+    }
+    /// The service has another owner, or none.
+    func forgetOwner() { state.onLoop.machine.ownerChanged() }
 
     // MARK: Answers
 

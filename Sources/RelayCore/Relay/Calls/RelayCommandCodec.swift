@@ -3,9 +3,9 @@ protocol RelayCommandCodec: Sendable {}
 
 /// How a command goes out, and its answer comes in.
 struct TypedCommandCodec<C: Command>: RelayCommandCodec {
-    /// Looked up once: `C.name` is made from the type's metadata, unless the contract has it.
-    private let (name, interface, path): (String, String, String)
-    private let signature: Signature
+    /// Its name is looked up once: `C.name` is made from the type's metadata, unless the contract has it.
+    let form: CommandForm
+    private let replySignature: String
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
     /// Its reply may have file descriptors.
@@ -13,17 +13,20 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     private let progress: WireCodec<C.Progress>?
 
     init(_ type: C.Type) throws {
-        (name, interface, path) = (C.name, C.Interface.name, Stream1.path(of: C.Interface.name))
         request = try WireCodec(C.self)
         reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
-        signature = try Signature(request.schema.signature)
+        replySignature = reply.schema.signature
+        form = try CommandForm(
+            C.Interface.name, C.name, request.schema, reply: reply.schema, progress: progress?.schema)
     }
+    private var name: String { form.name }
     func call(_ command: C, to service: String) throws(RelayError) -> MethodCall {
         do {
             let (body, descriptors) = try encode(command)
             var call = MethodCall(
-                to: service, path: path, interface: interface, member: name, signature: signature, body: body)
+                to: service, path: form.path, interface: form.interface, member: name, signature: form.signature,
+                body: body)
             (call.descriptors, call.takesDescriptors) = (descriptors, takesDescriptors)
             return call
         } catch {
@@ -41,11 +44,11 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
         try DescriptorBag.$current.withValue(bag) { try request.encode(command, into: &writer) }
         return (writer.bytes, bag.takeAll().map { ReceivedDescriptor($0) })
     }
-    /// Throws `SchemaMismatch` for an answer of another shape: the command has run.
+    /// Throws `SchemaMismatch` for an answer that is not what the service's contract has: the command has run.
     func decode(_ answer: BusReply) throws(RelayError) -> C.Reply {
         do {
-            if let difference = SchemaDifference.text(of: answer.signature, from: reply.schema.fields) {
-                throw RelayError(.schemaMismatch, difference)
+            if answer.signature != replySignature {
+                throw RelayError(.schemaMismatch, "it came as '\(answer.signature)' instead of '\(replySignature)'")
             }
             func decoded() throws -> C.Reply {
                 try answer.body.withUnsafeBytes { try reply.decode($0, using: reply.map) }
@@ -73,18 +76,11 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     /// A declared refusal as itself, everything else as what went wrong.
     func outcome(of error: RelayError) -> CommandOutcome<C> {
         guard let remote = error.cause as? RemoteError else { return .failed(error) }
-        let prefix = interface + ".Error."
+        let prefix = form.interface + ".Error."
         if remote.name.hasPrefix(prefix),
             let failure = C.Failure(errorName: String(remote.name.dropFirst(prefix.count)), message: remote.message)
         {
             return .refused(failure)
-        }
-        // Of a service that has the command in another version.
-        if remote.name == ErrorNames.invalidArgs {
-            let fields = SchemaDifference.text(request.schema.fields)
-            let text = "\(name): this program sends \(fields); the service answers: \(remote.message)"
-            return .failed(
-                RelayError(.schemaMismatch, text + "; update the older of the two", cause: remote))
         }
         return .failed(error)
     }

@@ -95,7 +95,7 @@ extension EventRelay {
             }
             let calls = follower.core.calls
             let running = RunningCommand<C>(stream, decoding: codec.outcome(of:)) { calls.cancel(ticket) }
-            calls.begin(call, timeout: timeout, ticket) { running.end($0) }
+            calls.begin(call, codec.form, timeout: timeout, ticket) { running.end($0) }
             return running
         } catch {
             let running = RunningCommand<C>(stream, decoding: { _ in .failed(error) }, onCancel: {})

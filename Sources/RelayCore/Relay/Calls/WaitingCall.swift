@@ -1,6 +1,9 @@
 /// A call that was made, and how it ends.
 struct WaitingCall: Sendable {
+    /// As this program makes it.
     let call: MethodCall
+    /// Of a command; nil for what every service has in the same form.
+    let form: CommandForm?
     let deadline: UInt64
     let ticket: CallTicket
     let completion: @Sendable (Result<BusReply, RelayError>) -> Void
@@ -8,37 +11,25 @@ struct WaitingCall: Sendable {
     /// What is left of its time.
     var timeLeft: Duration { MonotonicClock.left(until: deadline) }
     func end(_ error: RelayError) { completion(.failure(error)) }
-}
-
-/// The calls that wait until the owner is known, or until it has room for them; in their order.
-struct WaitingCalls {
-    /// How many there are at the most.
-    static let limit = 1_024
-    private var calls: [WaitingCall] = []
-    var isEmpty: Bool { calls.isEmpty }
-    var first: WaitingCall? { calls.first }
-
-    /// False when there is no room.
-    mutating func add(_ call: WaitingCall) -> Bool {
-        if calls.count >= Self.limit { return false }
-        calls.append(call)
-        return true
+    var kind: CallMachine<WaitingCall, ServiceContract>.Kind {
+        form == nil ? .standard : call.descriptors.isEmpty ? .command : .commandOnce
     }
-    mutating func removeFirst() { calls.removeFirst() }
-    mutating func takeAll() -> [WaitingCall] {
-        defer { calls = [] }
-        return calls
-    }
-    mutating func take(_ ticket: CallTicket) -> WaitingCall? {
-        calls.firstIndex { $0.ticket === ticket }.map { calls.remove(at: $0) }
+    /// How it is called by a contract. Throws what cannot be sent.
+    func applied(_ contract: ServiceContract?, to call: inout MethodCall) throws(RelayError) -> CallPlan? {
+        guard let contract, let form else { return nil }
+        let plan = try form.plan(for: contract).get()
+        try plan.apply(to: &call)
+        return plan
     }
 }
 
 /// A call on its way to the bus: what cancelling it needs.
 final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread only.
     var serial: UInt32?
-    /// As it was sent.
+    /// As it was sent, but at the object's own path.
     var call: MethodCall?
+    /// By which it was sent.
+    var plan: CallPlan?
     /// Where it was sent: another one has other serials.
     weak var connection: BusConnection?
     var isCancelled = false
@@ -52,6 +43,8 @@ final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread o
     init(isCancellable: Bool = false, onProgress: (@Sendable (String, [UInt8]) -> Void)? = nil) {
         (self.isCancellable, self.onProgress) = (isCancellable, onProgress)
     }
+    /// It was not taken, and waits to be sent again.
+    func returned() { (serial, call, plan, connection) = (nil, nil, nil, nil) }
     /// Reports to the service that the caller has given up. Past the calls that wait there.
     func sendCancel() {
         guard let serial, let connection, let call else { return }

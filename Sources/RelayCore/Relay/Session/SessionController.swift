@@ -185,6 +185,7 @@ package final class SessionController: BusHandler {
         rings.forgetOwner()
         pages.forgetOwner()
         calls.barriers.interrupt()
+        calls.forgetOwner()
         calls.releaseReplies()
         // A relay that was not in step yet has no other state than before.
         sink.ownerGone()

@@ -1,0 +1,28 @@
+/// What this program sends and reads of a command, and what that becomes by a service's contract.
+final class CommandForm: @unchecked Sendable {  // Immutable but for the plan, which is used in a turn of the loop only.
+    let interface: String
+    let name: String
+    /// The object's, without a contract.
+    let path: String
+    let signature: Signature
+    let arguments: [WireField]
+    let reply: [WireField]
+    let progress: [WireField]?
+    /// Of the contract that was asked for last: that of the present service.
+    private var plan: (contract: ServiceContract, result: Result<CallPlan, RelayError>)?
+
+    init(
+        _ interface: String, _ name: String, _ arguments: WireSchema, reply: WireSchema, progress: WireSchema?
+    ) throws(RelayError) {
+        (self.interface, self.name, path) = (interface, name, Stream1.path(of: interface))
+        signature = try Signature(arguments.signature)
+        (self.arguments, self.reply, self.progress) = (arguments.fields, reply.fields, progress?.fields)
+    }
+    /// How the command is called by a contract. Fails where it cannot be: nothing was sent then.
+    func plan(for contract: ServiceContract) -> Result<CallPlan, RelayError> {
+        if let plan, plan.contract === contract { return plan.result }
+        let result = Result { () throws(RelayError) in try CallPlan(of: self, for: contract) }
+        plan = (contract, result)
+        return result
+    }
+}
