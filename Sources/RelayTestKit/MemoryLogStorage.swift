@@ -63,14 +63,13 @@ package final class MemoryLogStorage: EventLogStorage {
         guard let id = command.idempotencyKey, !id.isEmpty else { return try await change(document, nil, 0, body) }
         let user = try context.user(ofKey: id, command: SubmitDocument<D>.name)
         var writer = WireWriter()
-        try WireCodec(SubmitDocument<D>.self).encode(command, into: &writer)
-        var hasher = Hasher()
-        writer.withUnsafeBytes { hasher.combine(bytes: $0) }
-        return try await change(
-            document, MemoryOperation(document: D.name, user: user, id: id), hasher.finalize(), body)
+        let codec = try WireCodec(SubmitDocument<D>.self)
+        try codec.encode(command, into: &writer)
+        let hash = try ArgumentHash(codec.schema).value(writer.takeBytes()).present
+        return try await change(document, MemoryOperation(document: D.name, user: user, id: id), hash, body)
     }
     private func change<D: DomainDocument>(
-        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int,
+        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int64,
         _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
     ) async throws -> DocumentVersion {
         guard let writer = loops.withLock({ $0?.writer }) else { throw Self.closed }
@@ -90,7 +89,7 @@ package final class MemoryLogStorage: EventLogStorage {
     }
     /// On the committing thread. The version that the document then has, and the emission.
     private func changeNow<D: DomainDocument>(
-        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int,
+        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int64,
         _ body: (DocumentDraft<D>) throws -> D
     ) throws -> (DocumentVersion, @Sendable () -> Void) {
         if let operation, let known = store.stream(D.Interface.name).operations[operation] {

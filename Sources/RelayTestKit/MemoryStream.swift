@@ -19,7 +19,7 @@ package struct MemoryStream: Sendable {
     /// Of each name the last row, whatever was removed.
     private var latest: [String: LogPage.Event] = [:]
     /// The versions that operations on documents have made.
-    private(set) var operations: [MemoryOperation: (hash: Int, version: DocumentVersion)] = [:]
+    private(set) var operations: [MemoryOperation: (hash: Int64, version: DocumentVersion)] = [:]
     private(set) var head: UInt64 = 0
     var count: Int { rows.count }
 
@@ -56,7 +56,7 @@ package struct MemoryStream: Sendable {
         latest[name] = rows.last
         return (event, stamp)
     }
-    mutating func keep(_ version: DocumentVersion, of operation: MemoryOperation, hash: Int) {
+    mutating func keep(_ version: DocumentVersion, of operation: MemoryOperation, hash: Int64) {
         operations[operation] = (hash, version)
     }
     /// Removes what is not above a sequence; what was removed last of each name.

@@ -24,9 +24,9 @@ struct KeptReplies: Sendable {
 struct KeyedCall: Sendable {
     let key: String
     let user: Int64
-    let arguments: Int64
+    let arguments: ArgumentHash.Value
 
-    init(key: String, user: UInt32, arguments: Int64) {
+    init(key: String, user: UInt32, arguments: ArgumentHash.Value) {
         (self.key, self.user, self.arguments) = (key, Int64(user), arguments)
     }
 }
@@ -43,16 +43,14 @@ final class ReplyCodec<C: Command>: Sendable {
 
     init() throws {
         (request, reply) = (try WireCodec(C.self), try WireCodec(C.Reply.self))
-        arguments = try ArgumentHash(request.schema)
+        arguments = ArgumentHash(request.schema)
         fields = reply.schema.fields.map(\.description).joined(separator: "\n")
     }
     /// The same for the same arguments, in this version and in others that take them.
-    ///
-    /// Who finds two commands with the same hash has two of his own: the keys of others are not his.
-    func hash(_ command: C) throws -> Int64 {
+    func hash(_ command: C) throws -> ArgumentHash.Value {
         var writer = WireWriter()
         try request.encode(command, into: &writer)
-        return writer.withUnsafeBytes { arguments.value($0) }
+        return try arguments.value(writer.takeBytes())
     }
     func encode(_ value: C.Reply) throws -> [UInt8] {
         var writer = WireWriter()
@@ -99,7 +97,7 @@ extension UnitOfWork {
             [.integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key)]
         ) { found = ($0.integer("arguments"), $0.text("fields"), $0.blob("reply")) }
         guard let found else { return nil }
-        guard found.arguments == call.arguments else {
+        guard call.arguments.matches(found.arguments) else {
             throw RelayError(
                 .keyReused,
                 "\(C.name): its idempotency key came before, with other arguments; nothing was done: take a new key for a "
@@ -118,7 +116,8 @@ extension UnitOfWork {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number
             """,
             [
-                .integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key), .integer(call.arguments),
+                .integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key),
+                .integer(call.arguments.present),
                 .integer(cost), .integer(Int64(clamping: engine.elapsed)), .text(codec.fields), .blob(bytes),
             ]
         ) { number = $0.integer("number") }

@@ -169,3 +169,7 @@ package struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible
     package let reason: String
     package var description: String { field.isEmpty ? "\(type): \(reason)" : "\(type), field '\(field)': \(reason)" }
 }
+
+extension WireField {
+    package var formerNames: [String] { [] }
+}

@@ -8,7 +8,7 @@ struct RecentOperations: Sendable {
         let id: String
     }
     private struct Done {
-        let submission: Int
+        let submission: Int64
         let version: DocumentVersion
         let number: UInt64
     }
@@ -29,11 +29,11 @@ struct RecentOperations: Sendable {
     var total: Int { done.count }
 
     /// - Parameter submission: a hash of what was submitted. Who finds two with the same hash has two of its own.
-    func answer(_ operation: Operation, _ submission: Int) -> Answer? {
+    func answer(_ operation: Operation, _ submission: Int64) -> Answer? {
         guard let known = done[operation] else { return nil }
         return known.submission == submission ? .done(known.version) : .reused
     }
-    mutating func add(_ operation: Operation, _ submission: Int, _ version: DocumentVersion) {
+    mutating func add(_ operation: Operation, _ submission: Int64, _ version: DocumentVersion) {
         if done[operation] != nil { return }
         if count[operation.user, default: 0] >= Self.limit / 2 {
             removeOldest { $0.user == operation.user }

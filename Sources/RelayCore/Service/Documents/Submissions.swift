@@ -79,16 +79,16 @@ struct Submissions<Document: EditableDocument>: Sendable {
     /// What makes two submissions the same one; nil without an idempotency key.
     private static func operation(
         of command: SubmitDocument<Document>, _ context: CommandContext
-    ) throws -> (RecentOperations.Operation, hash: Int)? {
+    ) throws -> (RecentOperations.Operation, hash: Int64)? {
         guard let id = command.idempotencyKey, !id.isEmpty else { return nil }
         let user = try context.user(ofKey: id, command: SubmitDocument<Document>.name)
         var writer = WireWriter()
-        try WireCodec(SubmitDocument<Document>.self).encode(command, into: &writer)
-        var hasher = Hasher()
-        writer.withUnsafeBytes { hasher.combine(bytes: $0) }
-        return (RecentOperations.Operation(user: user, id: id), hasher.finalize())
+        let codec = try WireCodec(SubmitDocument<Document>.self)
+        try codec.encode(command, into: &writer)
+        let hash = try ArgumentHash(codec.schema).value(writer.takeBytes()).present
+        return (RecentOperations.Operation(user: user, id: id), hash)
     }
-    private func repeated(_ operation: (RecentOperations.Operation, hash: Int)) throws -> DocumentVersion? {
+    private func repeated(_ operation: (RecentOperations.Operation, hash: Int64)) throws -> DocumentVersion? {
         switch document.operations.withLock({ $0.answer(operation.0, operation.hash) }) {
         case .done(let version)?: return version
         case .reused?:
