@@ -8,36 +8,22 @@ package struct ContractID: Hashable, Sendable, CustomStringConvertible {
     /// 16 hexadecimal digits.
     package let description: String
 
-    /// One command, as it counts.
-    package struct Command: Sendable {
-        let interface: String
-        let name: String
-        let request: [WireField]
-        let reply: [WireField]
-        /// Nil: it reports none.
-        let progress: [WireField]?
-
-        package init(
-            _ interface: String, _ name: String, _ request: [WireField], _ reply: [WireField], _ progress: [WireField]?
-        ) {
-            (self.interface, self.name) = (interface, name)
-            (self.request, self.reply, self.progress) = (request, reply, progress)
-        }
-    }
-    package init(_ commands: [Command]) {
+    package init(_ contracts: [ContractText]) {
         var hash = FNV()
         // No name and no shape has a line's end, so no command's text is that of two others.
-        for command in commands.sorted(by: { ($0.interface, $0.name) < ($1.interface, $1.name) }) {
-            hash.combine("\(command.interface).\(command.name)\n")
-            Self.add(command.request, "in", &hash)
-            Self.add(command.reply, "out", &hash)
-            if let progress = command.progress { Self.add(progress, "progress", &hash) }
+        for contract in contracts.sorted(by: { $0.name < $1.name }) {
+            for command in contract.calls {
+                hash.combine("\(contract.name).\(command.name)\n")
+                Self.add(command.arguments, "in", &hash)
+                Self.add(command.reply, "out", &hash)
+                Self.add(command.progress ?? [], "progress", &hash)
+            }
         }
         let digits = String(hash.value, radix: 16)
         description = String(repeating: "0", count: 16 - digits.count) + digits
     }
     private static func add(_ fields: [WireField], _ kind: String, _ hash: inout FNV) {
-        for field in fields { hash.combine("\(kind) \(field.description)\n") }
+        for field in fields { hash.combine("\(kind) \(field.contractText)\n") }
     }
     /// As a service reports it. Nil for anything else.
     package init?(_ text: String) {

@@ -1,47 +1,133 @@
-/// The contract of one interface as text: here its commands alone.
+/// The contract of one interface without its Swift types: what a contract file holds, what `Contract()` returns, and
+/// what is compared.
+///
+/// ```
+/// relay-contract 1
+/// interface org.example.shop.Orders1
+/// durable
+/// requires same-user
+///
+/// event OrderPlaced
+///     field orderID x
+///     field total|sum x
+/// ```
+///
+/// What does not change what programs can read, send or rely on is not in it: descriptions, retention, sizes of rings.
 package struct ContractText: Sendable {
     package let name: String
+    package let isDurable: Bool
+    package let requirement: PeerRequirement
+    /// Each list is in the order of the names.
+    package let events: [ContractEvent]
+    package let documents: [ContractDocument]
     package let commands: [ContractCommand]
-    package var calls: [ContractCommand] { commands }
 
-    package init(name: String, isDurable: Bool, commands: [ContractCommand] = []) {
-        (self.name, self.commands) = (name, commands)
+    package init(
+        name: String, isDurable: Bool, requirement: PeerRequirement = .sameUser, events: [ContractEvent] = [],
+        documents: [ContractDocument] = [], commands: [ContractCommand] = []
+    ) {
+        (self.name, self.isDurable, self.requirement) = (name, isDurable, requirement)
+        self.events = events.sorted { $0.name < $1.name }
+        self.documents = documents.sorted { $0.name < $1.name }
+        self.commands = commands.sorted { $0.name < $1.name }
     }
-    package init(parsing text: String) throws(RelayError) {
-        var (name, commands): (String, [ContractCommand]) = ("", [])
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ").map(String.init)
-            if words.count < 2 { continue }
-            if words[0] == "interface" { name = words[1] }
-            if words[0] == "command" { commands.append(ContractCommand(name: words[1])) }
-            if words[0] == "in" { commands[commands.count - 1].arguments.append(try WireField(parsing: words[1])) }
-            if words[0] == "out" { commands[commands.count - 1].reply.append(try WireField(parsing: words[1])) }
-            if words[0] == "progress" {
-                let known = commands[commands.count - 1].progress ?? []
-                commands[commands.count - 1].progress = known + [try WireField(parsing: words[1])]
-            }
-        }
-        (self.name, self.commands) = (name, commands)
+    /// All that can be called: the commands, and those that submit editable documents.
+    package var calls: [ContractCommand] {
+        (commands + documents.compactMap(\.submitCommand)).sorted { $0.name < $1.name }
     }
-    package var text: String {
-        var lines = ["interface \(name)"]
-        for command in commands {
-            lines.append("command \(command.name)")
-            lines += command.arguments.map { "    in \($0.description)" }
-            lines += command.reply.map { "    out \($0.description)" }
-            lines += (command.progress ?? []).map { "    progress \($0.description)" }
+}
+
+/// Two contracts are equal if their texts are.
+extension ContractText: Hashable {
+    package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+package struct ContractEvent: Sendable {
+    package let name: String
+    package let fields: [WireField]
+    package let isFixedLayout: Bool
+
+    package init(name: String, fields: [WireField], isFixedLayout: Bool = false) {
+        (self.name, self.fields, self.isFixedLayout) = (name, fields, isFixedLayout)
+    }
+}
+
+package struct ContractDocument: Sendable {
+    /// How others change a document.
+    package struct Submission: Sendable {
+        /// Whom it is permitted; nil: as the interface's.
+        package let requirement: PeerRequirement?
+        package let refusals: ContractRefusals
+
+        package init(requirement: PeerRequirement? = nil, refusals: ContractRefusals = ContractRefusals()) {
+            (self.requirement, self.refusals) = (requirement, refusals)
         }
-        return lines.joined(separator: "\n") + "\n"
+    }
+    package let name: String
+    package let fields: [WireField]
+    /// nil: its service alone sets it.
+    package let submission: Submission?
+
+    package init(name: String, fields: [WireField], submission: Submission? = nil) {
+        (self.name, self.fields, self.submission) = (name, fields, submission)
+    }
+    /// The command that submits it: the text leaves out what follows from the document. nil: it is not editable.
+    package var submitCommand: ContractCommand? {
+        submission.map { submission in
+            ContractCommand(
+                name: "Submit\(name)",
+                arguments: [
+                    WireField(name: "state", type: .structure(fields)), WireField(name: "epoch", type: .uint64),
+                    WireField(name: "sequence", type: .uint64),
+                    WireField(name: "idempotencyKey", type: .optional(.string)),
+                ],
+                reply: [WireField(name: "epoch", type: .uint64), WireField(name: "sequence", type: .uint64)],
+                requirement: submission.requirement, key: .field("idempotencyKey"),
+                refusals: submission.refusals.adding(["Conflict", "Forgotten"]))
+        }
     }
 }
 
 package struct ContractCommand: Sendable {
-    package let name: String
-    package internal(set) var arguments: [WireField]
-    package internal(set) var reply: [WireField]
-    package internal(set) var progress: [WireField]?
-
-    package init(name: String, arguments: [WireField] = [], reply: [WireField] = [], progress: [WireField]? = nil) {
-        (self.name, self.arguments, self.reply, self.progress) = (name, arguments, reply, progress)
+    /// How a repetition is recognised.
+    package enum Key: Hashable, Sendable {
+        case none
+        case field(String)
+        /// Of other fields, by code that a contract does not show.
+        case derived
     }
+    package let name: String
+    package let arguments: [WireField]
+    package let reply: [WireField]
+    /// nil: it reports nothing.
+    package let progress: [WireField]?
+    /// Whom it is permitted; nil: as the interface's.
+    package let requirement: PeerRequirement?
+    package let isCancellable: Bool
+    package let key: Key
+    package let refusals: ContractRefusals
+
+    package init(
+        name: String, arguments: [WireField] = [], reply: [WireField] = [], progress: [WireField]? = nil,
+        requirement: PeerRequirement? = nil, isCancellable: Bool = false, key: Key = .none,
+        refusals: ContractRefusals = ContractRefusals()
+    ) {
+        (self.name, self.arguments, self.reply, self.progress) = (name, arguments, reply, progress)
+        (self.requirement, self.isCancellable) = (requirement, isCancellable)
+        (self.key, self.refusals) = (key, refusals)
+    }
+}
+
+/// The names of the refusals that a command declares.
+package struct ContractRefusals: Hashable, Sendable {
+    /// In their own order.
+    package let names: [String]
+    /// There may be others: the type of the refusals is not `CaseIterable`.
+    package let isOpen: Bool
+
+    package init(_ names: [String] = [], isOpen: Bool = false) {
+        (self.names, self.isOpen) = (Set(names).sorted(), isOpen)
+    }
+    func adding(_ more: [String]) -> Self { Self(names + more, isOpen: isOpen) }
 }

@@ -36,12 +36,22 @@ struct ShapeParser {
     }
     private mutating func field(arrays: Int, structures: Int) throws(RelayError) -> WireField {
         if utf8.count > Self.longest { throw refusal("it is longer than \(Self.longest) bytes") }
+        let name = try name()
+        var formerNames: [String] = []
+        while take("|") { formerNames.append(try self.name()) }
+        if Set(formerNames + [name]).count != formerNames.count + 1 {
+            throw refusal("the field '\(name)' has a name twice")
+        }
+        if !take(":") { throw refusal("':' and a type are missing") }
+        return WireField(
+            name: name, type: try type(arrays: arrays, structures: structures), formerNames: formerNames)
+    }
+    private mutating func name() throws(RelayError) -> String {
         let start = index
-        while let byte = peek(), byte != UInt8(ascii: ":") { index += 1 }
+        while let byte = peek(), byte != UInt8(ascii: ":"), byte != UInt8(ascii: "|") { index += 1 }
         let name = String(decoding: utf8[start..<index], as: UTF8.self)
         if !BusNames.isMember(name) { throw refusal("\(BusNames.quoted(name)) is no name of a field") }
-        if !take(":") { throw refusal("':' and a type are missing") }
-        return WireField(name: name, type: try type(arrays: arrays, structures: structures))
+        return name
     }
     private mutating func type(arrays: Int, structures: Int) throws(RelayError) -> WireType {
         if arrays > WireLimits.depthOfOneKind || structures > WireLimits.depthOfOneKind {

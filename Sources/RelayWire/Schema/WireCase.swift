@@ -25,7 +25,7 @@ package struct WireCase: Hashable, Sendable {
 
 extension WireCase {
     /// An interface's description must not grow with an enum's cases.
-    private static let most = 256
+    static let most = 256
 
     /// The cases of an enum with raw values, or of what arrays, optionals and dictionaries of it have as values; none
     /// for any other type.

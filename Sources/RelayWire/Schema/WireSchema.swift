@@ -116,42 +116,6 @@ package struct WireSchema: Hashable, Sendable {
     }
 }
 
-/// A named field of an event, command, reply or nested struct.
-package struct WireField: Hashable, Sendable, CustomStringConvertible {
-    /// As in Swift, and as the argument's name on D-Bus.
-    package let name: String
-    /// What travels.
-    package let type: WireType
-    /// For messages to people; empty where only the shape is known. Not compared.
-    package let swiftType: String
-    /// Where its values are of an enum: the names of the cases. Not compared.
-    package let cases: [WireCase]
-    /// Whether its values have a `Set` in them, whose elements are encoded in an order of the process. Not compared.
-    package let hasSets: Bool
-
-    package init(
-        name: String, type: WireType, swiftType: String = "", cases: [WireCase] = [], hasSets: Bool = false
-    ) {
-        (self.name, self.type, self.swiftType, self.cases) = (name, type, swiftType, cases)
-        self.hasSets = hasSets
-    }
-    /// Reads a description, which may come from anywhere. Throws `.invalidArgument` with the place and the reason.
-    package init(parsing description: String) throws(RelayError) {
-        var parser = ShapeParser(description)
-        self = try parser.wholeField()
-    }
-    /// `name:shape`.
-    package var description: String { name + ":" + type.shape }
-
-    package var isOptional: Bool { if case .optional = type { true } else { false } }
-
-    package static func == (a: Self, b: Self) -> Bool { a.name == b.name && a.type == b.type }
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(name)
-        hasher.combine(type)
-    }
-}
-
 /// The fields of an event as its publisher has them: what `Schemas` answers, by number.
 package struct EventSchema: Hashable, Sendable {
     package var event: String
@@ -168,8 +132,4 @@ package struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible
     /// What D-Bus cannot carry, and what to do instead.
     package let reason: String
     package var description: String { field.isEmpty ? "\(type): \(reason)" : "\(type), field '\(field)': \(reason)" }
-}
-
-extension WireField {
-    package var formerNames: [String] { [] }
 }

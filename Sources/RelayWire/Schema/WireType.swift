@@ -21,7 +21,11 @@ package indirect enum WireType: Hashable, Sendable {
     /// As `org.eventrelay.Fields` spells it: the signature, with `?` for optionals and with names in structures.
     ///
     /// `a(boxID:x,items:as)` is an array of structures, `?d` an optional double, `a{s?x}` a dictionary.
-    package var shape: String {
+    package var shape: String { text(withFormerNames: false) }
+    /// The shape, with the former names of fields: `(title|label:s)`.
+    package var contractText: String { text(withFormerNames: true) }
+
+    func text(withFormerNames: Bool) -> String {
         switch self {
         case .bool: "b"
         case .byte: "y"
@@ -34,11 +38,14 @@ package indirect enum WireType: Hashable, Sendable {
         case .double: "d"
         case .string: "s"
         case .descriptor: "h"
-        case .array(let element): "a" + element.shape
-        case .optional(let wrapped): "?" + wrapped.shape
-        case .dictionary(let key, let value): "a{" + key.shape + value.shape + "}"
-        case .structure(let fields): "(" + fields.map(\.description).joined(separator: ",") + ")"
+        case .array(let element): "a" + element.text(withFormerNames: withFormerNames)
+        case .optional(let wrapped): "?" + wrapped.text(withFormerNames: withFormerNames)
+        case .dictionary(let key, let value): "a{" + key.shape + value.text(withFormerNames: withFormerNames) + "}"
+        case .structure(let fields): Self.text(fields, withFormerNames: withFormerNames)
         }
+    }
+    static func text(_ fields: [WireField], withFormerNames: Bool) -> String {
+        "(" + fields.map { $0.text(withFormerNames: withFormerNames) }.joined(separator: ",") + ")"
     }
     package var isBasic: Bool {
         switch self {

@@ -6,10 +6,12 @@ import Testing
     private static func fields(_ texts: String...) throws -> [WireField] {
         try texts.map { try WireField(parsing: $0) }
     }
-    private func id(_ commands: ContractID.Command...) -> ContractID { ContractID(commands) }
+    private func id(_ commands: ContractCommand..., in interface: String = "org.example.A1") -> ContractID {
+        ContractID([ContractText(name: interface, isDurable: false, commands: commands)])
+    }
 
     @Test("has a fixed value, which is the same in each process") func stable() throws {
-        let move = ContractID.Command("org.example.A1", "Move", try Self.fields("from:x", "to:x"), [], nil)
+        let move = ContractCommand(name: "Move", arguments: try Self.fields("from:x", "to:x"))
         #expect(id(move).description == "c4ce9ab76e7bc3f7" && id().description == "cbf29ce484222325")
         #expect(id(move).path(of: "/org/example/A1") == "/org/example/A1/cc4ce9ab76e7bc3f7")
     }
@@ -17,21 +19,22 @@ import Testing
         throws
     {
         let (a, b) = (try Self.fields("from:x", "to:x"), try Self.fields("count:i"))
-        func command(
-            _ interface: String = "org.example.A1", _ name: String = "Move", _ request: [WireField]? = nil,
-            _ reply: [WireField] = [], _ progress: [WireField]? = nil
-        ) -> ContractID.Command { .init(interface, name, request ?? a, reply, progress) }
-        let (one, other) = (command(), command("org.example.A1", "Stop", b))
+        func move(
+            _ arguments: [WireField], _ reply: [WireField] = [], _ progress: [WireField]? = nil
+        ) -> ContractCommand {
+            ContractCommand(name: "Move", arguments: arguments, reply: reply, progress: progress)
+        }
+        let (one, other) = (move(a), ContractCommand(name: "Stop", arguments: b))
         #expect(id(one, other) == id(other, one))
-        let nested = try Self.fields("boxes:a(title:s,size:?i)")
+        let texts = ["A1", "B1"].map { ContractText(name: "org.example.\($0)", isDurable: false, commands: [one]) }
+        #expect(ContractID(texts) == ContractID(texts.reversed()) && ContractID(texts) != ContractID([texts[0]]))
+        #expect(id(one) == id(ContractCommand(name: "Move", arguments: a, isCancellable: true)))
         let variants = [
-            id(), id(one), id(other), id(one, other), id(command("org.example.B1")),
-            id(command("org.example.A1", "Go")),
-            id(command("org.example.A1", "Move", a.reversed())), id(command("org.example.A1", "Move", a, b)),
-            id(command("org.example.A1", "Move", a, [], b)), id(command("org.example.A1", "Move", a + b)),
-            id(command("org.example.A1", "Move", nested)),
-            id(command("org.example.A1", "Move", try Self.fields("boxes:a(title:s,size:i)"))),
-            id(command("org.example.A1", "Move", try Self.fields("boxes:a(label:s,size:?i)"))),
+            id(), id(one), id(other), id(one, other), id(one, in: "org.example.B1"),
+            id(ContractCommand(name: "Go", arguments: a)), id(move(a.reversed())), id(move(a, b)), id(move(a, [], b)),
+            id(move(a + b)), id(move(try Self.fields("boxes:a(title:s,size:?i)"))),
+            id(move(try Self.fields("boxes:a(title:s,size:i)"))), id(move(try Self.fields("boxes:a(label:s,size:?i)"))),
+            id(move(try Self.fields("boxes:a(title|label:s,size:?i)"))), id(move(try Self.fields("from|of:x", "to:x"))),
         ]
         #expect(Set(variants).count == variants.count)
     }
@@ -46,7 +49,7 @@ import Testing
         }
     }
     @Test("the answer of Contract is read as it was written; another id is a schema mismatch") func answer() throws {
-        let id = id()
+        let id = ContractID([])
         var body = WireWriter()
         try Stream1.write(id, ["org.example.B1": "b\n", "org.example.A1": ""], into: &body)
         let read = try body.bytes.withUnsafeBytes { bytes in

@@ -10,7 +10,7 @@ struct ExportedContract: Sendable {
     /// Throws `TooLarge` for interfaces whose contracts have no room in one message.
     init(_ interfaces: [ExportedInterface]) throws(RelayError) {
         let contracts = Dictionary(interfaces.map { ($0.name, $0.contract.text) }) { first, _ in first }
-        try self.init(ContractID(interfaces.flatMap(\.identifiedCommands)), contracts)
+        try self.init(ContractID(interfaces.map(\.contract)), contracts)
     }
     /// - Parameter contracts: the texts, by the names of their interfaces.
     init(_ id: ContractID, _ contracts: [String: String]) throws(RelayError) {

@@ -13,8 +13,6 @@ struct ExportedInterface: Sendable {
     let commandsByType: [ObjectIdentifier: AnyExportedCommand]
     /// What `Contract` reports of it.
     let contract: ContractText
-    /// What the contract's id is made of.
-    let identifiedCommands: [ContractID.Command]
     /// By number; of a durable one, all that the log has.
     private(set) var schemas: [UInt32: EventSchema]
     /// The events that can be asked for; of a durable one, also those of earlier versions.
@@ -65,12 +63,7 @@ struct ExportedInterface: Sendable {
         (commands, commandsByType, documents) = (
             builder.commands, builder.commandsByType, builder.documents(of: stream)
         )
-        contract = ContractText(
-            name: I.name, isDurable: !isVolatile,
-            commands: builder.identified.map {
-                ContractCommand(name: $0.name, arguments: $0.request, reply: $0.reply, progress: $0.progress)
-            })
-        identifiedCommands = builder.identified
+        contract = try ContractText(of: I.self)
         try description.check()
     }
     var durability: String { retention == nil ? "volatile" : "durable" }
@@ -134,7 +127,6 @@ struct ExportedInterface: Sendable {
         private var makers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedEvent)] = []
         var commands: [String: AnyExportedCommand] = [:]
         var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
-        var identified: [ContractID.Command] = []
 
         init(interface: String, logIndex: Int?, admitted: PeerRequirement) {
             (self.interface, self.logIndex, self.admitted) = (interface, logIndex, admitted)
@@ -179,7 +171,6 @@ struct ExportedInterface: Sendable {
             commands[C.name] = served
             commandsByType[ObjectIdentifier(type)] = served
             let fields = served.fields
-            identified.append(ContractID.Command(interface, C.name, fields.request, fields.reply, fields.progress))
             methods.append(
                 try InterfaceDescription.Method(
                     type, in: fields.request, out: fields.reply, progress: fields.progress))
