@@ -65,7 +65,7 @@ package final class MemoryLogStorage: EventLogStorage {
         var writer = WireWriter()
         let codec = try WireCodec(SubmitDocument<D>.self)
         try codec.encode(command, into: &writer)
-        let hash = try ArgumentHash(codec.schema).value(writer.takeBytes()).present
+        let hash = try ArgumentHash(codec.schema.fields).value(writer.takeBytes()).present
         return try await change(document, MemoryOperation(document: D.name, user: user, id: id), hash, body)
     }
     private func change<D: DomainDocument>(

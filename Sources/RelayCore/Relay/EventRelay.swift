@@ -37,6 +37,8 @@ public final class EventRelay: Sendable {
     let objects = ObjectSubscriptions()
     /// Those of positioned subscriptions.
     let handlers = RunningHandlers()
+    /// Of documents that the service has in another version.
+    let bases = DocumentBases()
 
     /// Prepares to follow a service. Nothing happens before ``activate()``, so that the first subscriptions miss
     /// nothing.

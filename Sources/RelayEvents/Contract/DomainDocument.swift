@@ -121,11 +121,14 @@ public protocol DocumentSink: ~Copyable {
     public static let shared = DocumentsAreSet()
 }
 
+/// A command that submits a document's state, whatever the document is.
+package protocol DocumentSubmission {}
+
 /// The command by which other processes change a document: on the bus, the method `Submit` with the document's name
 /// behind it.
 ///
 /// A repeated idempotency key is answered with the first reply.
-package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand {
+package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand, DocumentSubmission {
     package typealias Interface = Document.Interface
     package typealias Reply = DocumentVersion
     package typealias Failure = SubmitFailure<Document>

@@ -43,7 +43,7 @@ final class ReplyCodec<C: Command>: Sendable {
 
     init() throws {
         (request, reply) = (try WireCodec(C.self), try WireCodec(C.Reply.self))
-        arguments = ArgumentHash(request.schema)
+        arguments = ArgumentHash(request.schema.fields)
         fields = reply.schema.fields.map(\.description).joined(separator: "\n")
     }
     /// The same for the same arguments, in this version and in others that take them.

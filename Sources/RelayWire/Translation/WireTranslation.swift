@@ -10,4 +10,7 @@ package final class WireTranslation: Sendable {
         if sender != receiver { throw RelayError(.schemaMismatch, "\(name): other fields") }
     }
     package func translate(_ body: [UInt8]) throws(RelayError) -> [UInt8] { body }
+    package static func matches(from sender: [WireField], to receiver: [WireField]) -> [Int?] {
+        receiver.map { field in sender.firstIndex { $0.name == field.name } }
+    }
 }

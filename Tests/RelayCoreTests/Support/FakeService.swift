@@ -333,7 +333,7 @@ final class FakeService: BusHandler {
                 case "OpenRing" where state.ring != nil:
                     let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
                     try state.connection?.reply(to: call, descriptors: numbers)
-                case "OpenRing": state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
+                case "OpenRing", "Contract": state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
                 default: break
                 }
             } catch {

@@ -112,7 +112,8 @@ private let text = #"""
     }
     @Test("a text is read back as the contract that it is of") func roundTrip() throws {
         let contract = try ContractText(parsing: text)
-        #expect(contract.text == text && contract == (try ContractText(of: Shop1.self)))
+        #expect(contract.text == text)
+        #expect(try contract == ContractText(of: Shop1.self))
         #expect(contract.requirement == Shop1.requirement)
         #expect(contract.events.map(\.name) == ["Closed", "OrderPlaced"])
         #expect(contract.events[1].fields[1].formerNames == ["amount", "sum"])
@@ -132,8 +133,8 @@ private let text = #"""
         let command = try #require(ContractText(of: Shop1.self).calls.last)
         let type = SubmitDocument<Stock>.self
         #expect(command.name == type.name)
-        #expect(command.arguments == (try WireSchema(of: type).fields))
-        #expect(command.reply == (try WireSchema(of: DocumentVersion.self).fields))
+        #expect(try command.arguments == WireSchema(of: type).fields)
+        #expect(try command.reply == WireSchema(of: DocumentVersion.self).fields)
         #expect(command.refusals.names == ["Conflict", "Empty", "Forgotten", "Locked"])
     }
 

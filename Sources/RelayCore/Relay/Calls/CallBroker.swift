@@ -329,6 +329,10 @@ final class CallBroker: Sendable {
                     cause: error))
         }
     }
+    /// A call that was made for a contract met another one. On any thread.
+    func doubt(_ contract: ServiceContract) {
+        owner.loop.execute { [self] in state.onLoop.machine.doubt(contract) }
+    }
     /// The service has another owner, or none.
     func forgetOwner() { state.onLoop.machine.ownerChanged() }
 

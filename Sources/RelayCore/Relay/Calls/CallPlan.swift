@@ -28,6 +28,12 @@ struct CallPlan: Sendable {
                 "the service has no command \(form.name) in \(form.interface); nothing was sent: update the service")
         }
         path = contract.id.path(of: form.path)
+        if form.submitsDocument, form.arguments != theirs.arguments {
+            // Which fields this program does not know, their present values decide.
+            throw RelayError(
+                .schemaMismatch, "\(form.name): the service has other fields than this program; nothing was sent",
+                cause: OtherDocument(contract: contract, form: form, arguments: theirs.arguments))
+        }
         arguments = try Self.translation(form.arguments, theirs.arguments, .asking, form.name) {
             "this program sends \($0), the service takes \($1)"
         }

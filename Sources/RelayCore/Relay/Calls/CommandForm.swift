@@ -8,14 +8,18 @@ final class CommandForm: @unchecked Sendable {  // Immutable but for the plan, w
     let arguments: [WireField]
     let reply: [WireField]
     let progress: [WireField]?
+    /// It submits a document's state, in which fields may be that this program does not know.
+    let submitsDocument: Bool
     /// Of the contract that was asked for last: that of the present service.
     private var plan: (contract: ServiceContract, result: Result<CallPlan, RelayError>)?
 
     init(
-        _ interface: String, _ name: String, _ arguments: WireSchema, reply: WireSchema, progress: WireSchema?
+        _ interface: String, _ name: String, _ arguments: WireSchema, reply: WireSchema, progress: WireSchema?,
+        submitsDocument: Bool = false
     ) throws(RelayError) {
         (self.interface, self.name, path) = (interface, name, Stream1.path(of: interface))
         signature = try Signature(arguments.signature)
+        self.submitsDocument = submitsDocument
         (self.arguments, self.reply, self.progress) = (arguments.fields, reply.fields, progress?.fields)
     }
     /// How the command is called by a contract. Fails where it cannot be: nothing was sent then.

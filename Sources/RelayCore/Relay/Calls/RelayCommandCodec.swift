@@ -18,7 +18,8 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
         progress = try WireCodec(progressOf: C.self)
         replySignature = reply.schema.signature
         form = try CommandForm(
-            C.Interface.name, C.name, request.schema, reply: reply.schema, progress: progress?.schema)
+            C.Interface.name, C.name, request.schema, reply: reply.schema, progress: progress?.schema,
+            submitsDocument: C.self is any DocumentSubmission.Type)
     }
     private var name: String { form.name }
     func call(_ command: C, to service: String) throws(RelayError) -> MethodCall {

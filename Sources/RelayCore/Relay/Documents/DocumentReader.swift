@@ -15,19 +15,26 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
 
     /// Throws what a call throws, and `SchemaMismatch` for a state that this program cannot read.
     func read(_ follower: ServiceFollower, timeout: Duration) async throws -> VersionedState<Document> {
+        let (snapshot, fields) = try await snapshot(follower, timeout: timeout)
+        let map = try FieldMap(sender: fields, to: codec.schema, event: Document.name)
+        let state = try snapshot.fields.withUnsafeBytes { try codec.decode($0, using: map) }
+        return VersionedState(state, version: snapshot.version)
+    }
+    /// The present state as the service has it, with its fields. Throws what a call throws.
+    func snapshot(
+        _ follower: ServiceFollower, timeout: Duration
+    ) async throws -> (snapshot: DocumentSnapshot, fields: [WireField]) {
         var request = WireWriter()
         try request.string(Document.name)
         let reply = try await ask(follower, "GetDocument", try Signature("s"), request.bytes, timeout)
         let snapshot = try reply.read(Stream1.documentSignature) { try Stream1.readDocument(&$0) }
         let fields = try await fields(snapshot.schema, reply.sender, follower, timeout)
-        let map = try FieldMap(sender: fields, to: codec.schema, event: Document.name)
         let expected = "(\(fields.map(\.type.signature).joined()))"
         guard snapshot.signature == expected else {
             throw RelayError(
                 .schemaMismatch, "\(Document.name) came as '\(snapshot.signature)' instead of '\(expected)'")
         }
-        let state = try snapshot.fields.withUnsafeBytes { try codec.decode($0, using: map) }
-        return VersionedState(state, version: snapshot.version)
+        return (snapshot, fields)
     }
     /// Asks for the schemas of an owner once, and again when there is another one. Throws `Unavailable` if that is
     /// another one than replied before: its numbers may be of other fields, with the same signature.

@@ -24,10 +24,9 @@ extension EventRelay {
         ofSubmitting state: Document, basedOn version: DocumentVersion, idempotencyKey: String, isRepeated: Bool,
         timeout: Duration
     ) async -> SubmitOutcome<Document> {
-        SubmitOutcome(
-            await outcome(
-                of: SubmitDocument(state, basedOn: version, idempotencyKey: idempotencyKey), timeout: timeout),
-            isRepeated: isRepeated)
+        await submission(
+            SubmitDocument(state, basedOn: version, idempotencyKey: idempotencyKey), isRepeated: isRepeated,
+            timeout: timeout)
     }
     /// Submits a document's next state once, and returns the new version. Use this if every other outcome is an error.
     ///

@@ -119,7 +119,7 @@ struct CallMachine<Call: Sendable, Contract: Hashable & Sendable>: Sendable {
     }
     /// A call met another contract than it was encoded for, and has not run.
     mutating func refused(_ entry: Entry, for refused: Contract) -> Refusal {
-        if contract == refused { (contract, isConfirmed) = (nil, false) }
+        doubt(refused)
         if entry.kind == .commandOnce { return .isOver }
         if entry.refusals >= Self.resends { return .isHopeless }
         var entry = entry
@@ -131,6 +131,10 @@ struct CallMachine<Call: Sendable, Contract: Hashable & Sendable>: Sendable {
 
     // MARK: The contract
 
+    /// The service has another one, by whichever way that was found.
+    mutating func doubt(_ refused: Contract) {
+        if contract == refused { (contract, isConfirmed) = (nil, false) }
+    }
     /// The service has answered.
     mutating func learned(_ contract: Contract) {
         guard case .asked(let isCurrent) = question else { return }

@@ -21,7 +21,7 @@ package struct ArgumentHash: Sendable {
     /// The fields under their present names, then under each combination of former ones.
     private let forms: [[WireField]]
 
-    package init(_ schema: WireSchema) { forms = Self.forms(schema.fields) }
+    package init(_ fields: [WireField]) { forms = Self.forms(fields) }
 
     package func value(_ body: [UInt8]) throws(RelayError) -> Value {
         let hashes = body.withUnsafeBytes { body in

@@ -85,7 +85,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
         var writer = WireWriter()
         let codec = try WireCodec(SubmitDocument<Document>.self)
         try codec.encode(command, into: &writer)
-        let hash = try ArgumentHash(codec.schema).value(writer.takeBytes()).present
+        let hash = try ArgumentHash(codec.schema.fields).value(writer.takeBytes()).present
         return (RecentOperations.Operation(user: user, id: id), hash)
     }
     private func repeated(_ operation: (RecentOperations.Operation, hash: Int64)) throws -> DocumentVersion? {

@@ -8,7 +8,7 @@ import Testing
         let codec = try WireCodec(T.self)
         var writer = WireWriter()
         try codec.encode(value, into: &writer)
-        return try ArgumentHash(codec.schema).value(writer.takeBytes())
+        return try ArgumentHash(codec.schema.fields).value(writer.takeBytes())
     }
     private struct Move: Codable { var from: Int64, to: Int64 }
     private struct Turned: Codable { var to: Int64, from: Int64 }
