@@ -253,7 +253,7 @@ private enum EarlierPress1: EventInterface {
             switch await served?.answer(body.bytes, context()) {
             case .reply(let bytes, _)?:
                 let codec = try WireCodec(DocumentVersion.self)
-                return try bytes.withUnsafeBytes { try codec.decode($0, using: codec.map) }
+                return try bytes.withUnsafeBytes { try codec.decode($0) }
             case .error(let name, let message)?: throw RelayError(.init(rawValue: name), message)
             default: throw RelayError(.notFound, "no such command")
             }

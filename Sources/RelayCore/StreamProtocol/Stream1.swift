@@ -120,7 +120,7 @@ package enum Stream1 {
             writer.uint32(number)
             writer.align(8)
             try writer.string(schema.event)
-            try write(schema.fields.map(\.description), into: &writer)
+            try write(schema.fields.map(\.contractText), into: &writer)
         }
         try writer.endArray(entries)
     }

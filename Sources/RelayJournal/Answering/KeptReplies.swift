@@ -62,13 +62,11 @@ final class ReplyCodec<C: Command>: Sendable {
     }
     /// Reads a reply of this or an earlier version.
     func decode(_ body: [UInt8], fields: String) throws -> C.Reply {
-        let map =
-            fields == self.fields
-            ? reply.map
-            : try FieldMap(
-                sender: fields.split(separator: "\n").map { try WireField(parsing: String($0)) }, to: reply.schema,
-                event: "the kept reply to \(C.name)")
-        return try body.withUnsafeBytes { try reply.decode($0, using: map) }
+        if fields == self.fields { return try body.withUnsafeBytes { try reply.decode($0) } }
+        let translation = try WireTranslation(
+            from: fields.split(separator: "\n").map { try WireField(parsing: String($0)) }, to: reply.schema.fields,
+            .reading, of: "the kept reply to \(C.name)")
+        return try body.withUnsafeBytes { try reply.decode($0, by: translation) }
     }
 }
 

@@ -52,7 +52,8 @@ struct WireKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try encoder.value(value, node(key)) }
 
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) -> KeyedEncodingContainer<N> {
-        KeyedEncodingContainer(WireKeyedEncoding<N>(encoder: encoder, id: encoder.refuseNested()))
+        KeyedEncodingContainer(
+            WireKeyedEncoding<N>(encoder: encoder, id: encoder.startPayload(key.stringValue, id)))
     }
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
         WireUnkeyedEncoding(encoder: encoder, id: encoder.refuseNested())
@@ -201,7 +202,7 @@ struct WireKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {
-        throw decoder._withUnsafeGuaranteedRef { $0.nested() }
+        try decoder._withUnsafeGuaranteedRef { try $0.payload(type, key.stringValue, id) }
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         throw decoder._withUnsafeGuaranteedRef { $0.nested() }

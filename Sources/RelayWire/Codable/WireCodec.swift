@@ -1,8 +1,6 @@
 /// Codable values to and from the arguments of D-Bus messages, by the schema that was derived from their type.
 package struct WireCodec<Value: Codable>: Sendable {
     package let schema: WireSchema
-    /// For a sender that has this very type.
-    package let map: FieldMap
     package let form: WireForm
 
     /// Derives and checks the schema. Throws `.unsupportedType` with type, field and reason.
@@ -11,19 +9,16 @@ package struct WireCodec<Value: Codable>: Sendable {
     package init(_ type: Value.Type = Value.self) throws {
         let isStructure: Bool
         (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
-        map = FieldMap(schema)
-        form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: nil)
+        form = WireForm(schema, isStructure: isStructure, typeName: "\(type)", plainSize: nil)
     }
     /// Derives and checks an event's schema, with the checks that events must meet besides. Throws `.unsupportedType` with
     /// type, field and reason.
     package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
-        let checked = try WireSchema(event: type)
-        let (plain, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
-        var derived = plain
-        derived.formerNames = checked.formerNames
-        schema = derived
-        map = FieldMap(schema)
-        form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
+        _ = try WireSchema(event: type)  // Checks what only events must meet.
+        let isStructure: Bool
+        (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
+        form = WireForm(
+            schema, isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
     }
 
     /// Of a command's reply. Throws `.unsupportedType`, also for a file descriptor in a reply that is kept.
@@ -54,25 +49,33 @@ package struct WireCodec<Value: Codable>: Sendable {
     /// Throws `.invalidArgument` with the field if the value cannot be carried or does not encode as its schema says;
     /// the writer is then as before.
     package func encode(_ value: Value, into writer: inout WireWriter) throws {
-        try WireEncoder.encode(value, isStructure: form.isStructure, map.plan, form.typeName, into: &writer)
+        try WireEncoder.encode(value, isStructure: form.isStructure, form.plan, form.typeName, into: &writer)
     }
-    /// Reads the sender's fields, and leaves the reader behind the last of them: a signal's stamp comes there.
+    /// Reads the fields of this schema, and leaves the reader behind the last of them: a signal's stamp comes there.
     ///
     /// Throws `.invalidArgument` with the place, whatever the bytes are.
-    package func decode(from reader: inout WireReader, using map: FieldMap) throws -> Value {
-        try WireDecoder.decode(Value.self, isStructure: form.isStructure, map.decoders, from: &reader)
+    package func decode(from reader: inout WireReader) throws -> Value {
+        try WireDecoder.decode(Value.self, isStructure: form.isStructure, form.decoders, from: &reader)
     }
-    /// Reads the whole body of an event: the sender's fields, then the stamp, three numbers of which any will do.
-    package func decode(stamped body: UnsafeRawBufferPointer, using map: FieldMap) throws -> Value {
-        try form.decode(Value.self, stamped: body, using: map)
+    /// Reads the whole body of an event: the fields, then the stamp, three numbers of which any will do.
+    ///
+    /// - Parameter translation: from the sender's fields, where they are others.
+    package func decode(stamped body: UnsafeRawBufferPointer, by translation: WireTranslation? = nil) throws -> Value {
+        try form.decode(Value.self, stamped: body, by: translation)
     }
-    /// Reads a whole body: the sender's fields, then arguments of the types that `trailing` has, which are checked and
-    /// dropped.
-    package func decode(_ body: UnsafeRawBufferPointer, using map: FieldMap, trailing: Signature = .empty) throws
-        -> Value
-    {
+    /// Reads a whole body: the fields, then arguments of the types that `trailing` has, which are checked and dropped.
+    ///
+    /// - Parameter translation: from the sender's fields, where they are others.
+    package func decode(
+        _ body: UnsafeRawBufferPointer, by translation: WireTranslation? = nil, trailing: Signature = .empty
+    ) throws -> Value {
         var reader = WireReader(body)
-        let value = try decode(from: &reader, using: map)
+        let value: Value
+        if let translation, !translation.isIdentity {
+            value = try form.translated(Value.self, from: &reader, translation)
+        } else {
+            value = try decode(from: &reader)
+        }
         do throws(WireFault) {
             for type in trailing.types { try reader.skip(type) }
             try reader.finish()
@@ -81,37 +84,66 @@ package struct WireCodec<Value: Codable>: Sendable {
     }
 }
 
-/// What decoding needs to know of a type besides its schema. It is not generic: a generic type's metadata is looked up
-/// at every event.
+/// What encoding and decoding need to know of a type. It is not generic: a generic type's metadata is looked up at
+/// every event.
 package struct WireForm: Sendable {
     let isStructure: Bool
     let typeName: String
     /// Of an event whose memory is also its wire form.
     let plainSize: Int?
+    let plan: WirePlan
+    package let decoders: WireDecoderPool
 
-    /// Reads the whole body of an event: the sender's fields, then the stamp, three numbers of which any will do.
+    init(_ schema: WireSchema, isStructure: Bool, typeName: String, plainSize: Int?) {
+        (self.isStructure, self.typeName, self.plainSize) = (isStructure, typeName, plainSize)
+        plan = WirePlan(schema.fields)
+        decoders = WireDecoderPool(plan)
+    }
+
+    /// Reads the whole body of an event: the fields, then the stamp, three numbers of which any will do.
     @inline(__always) package func decode<Value: Decodable>(
-        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, using map: FieldMap
+        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, by translation: WireTranslation?
     ) throws -> Value {
-        if let plainSize, map.isIdentical, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
+        if let translation, !translation.isIdentity { return try translated(type, stamped: body, translation) }
+        if let plainSize, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
         var reader = WireReader(body)
-        let value = try WireDecoder.decode(type, isStructure: isStructure, map.decoders, from: &reader)
+        let value = try WireDecoder.decode(type, isStructure: isStructure, decoders, from: &reader)
         try finish(&reader)
         return value
     }
-    /// The same for one of many: by a decoder of the map, which is the caller's alone, and can go on after an error.
-    ///
-    /// - Parameter isIdentical: as the map's.
+    /// The same for one of many from a sender with this schema: by a decoder of this form, which is the caller's alone,
+    /// and can go on after an error.
     @inline(__always) package func decode<Value: Decodable>(
-        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, isIdentical: Bool, by decoder: Unmanaged<WireDecoder>
+        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, with decoder: Unmanaged<WireDecoder>
     ) throws -> Value {
-        if let plainSize, isIdentical, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
+        if let plainSize, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
         var reader = WireReader(body)
         let value = try decoder._withUnsafeGuaranteedRef { decoder in
             try decoder.decodeNext(type, isStructure: isStructure, from: &reader)
         }
         try finish(&reader)
         return value
+    }
+    @inline(never) private func translated<Value: Decodable>(
+        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, _ translation: WireTranslation
+    ) throws -> Value {
+        var reader = WireReader(body)
+        let value = try translated(type, from: &reader, translation)
+        try finish(&reader)
+        return value
+    }
+    /// Reads a sender's fields, and leaves the reader behind the last of them.
+    func translated<Value: Decodable>(
+        _ type: Value.Type, from reader: inout WireReader, _ translation: WireTranslation
+    ) throws -> Value {
+        var writer = WireWriter(capacity: reader.remaining + 64)
+        try translation.translate(&reader, into: &writer)
+        return try writer.withUnsafeBytes { bytes in
+            var fields = WireReader(bytes)
+            let value = try WireDecoder.decode(type, isStructure: isStructure, decoders, from: &fields)
+            do throws(WireFault) { try fields.finish() } catch { throw error.relayError("\(typeName), translated,") }
+            return value
+        }
     }
     /// Passes over the stamp.
     @inline(__always) private func finish(_ reader: inout WireReader) throws {

@@ -22,7 +22,7 @@ extension WireDecoder {
         }
     }
     /// `Type.field.field[]`, as far as the decoding got.
-    private var path: String {
+    var path: String {
         (outer + [top]).reduce(into: typeName) { text, frame in
             switch frame.state {
             case .structure:
@@ -30,7 +30,7 @@ extension WireDecoder {
                 if frame.next > node.first { text += "." + plan.fields[Int(frame.next) - 1].name }
             case .array: text += "[]"
             case .pairs, .keyedPairs: text += "{}"
-            case .fresh, .single: break
+            case .fresh, .single, .tagged: break
             }
         }
     }

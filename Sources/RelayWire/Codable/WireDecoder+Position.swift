@@ -48,6 +48,7 @@ extension WireDecoder {
     }
     func keys<Key: CodingKey>(_ id: UInt64) -> [Key] {
         guard top.id == id else { return [] }
+        if top.state == .tagged { return caseKeys() }
         if top.state == .structure {
             let node = plan.nodes[Int(top.node)]
             return plan.fields[Int(node.first)..<Int(node.last)].compactMap { Key(stringValue: $0.name) }
@@ -61,6 +62,7 @@ extension WireDecoder {
     func contains(_ name: String, _ id: UInt64) -> Bool {
         guard top.id == id else { return false }
         if top.state == .keyedPairs { return entries.contains { $0.key == name } }
+        if top.state == .tagged { return variantName(top.next) == name }
         guard let index = index(of: name) else { return false }
         guard plan.nodes[Int(plan.fields[Int(index)].node)].kind == .optional else { return true }
         // A field that cannot be reached is reported when it is read.
@@ -120,7 +122,7 @@ extension WireDecoder {
             guard top.next == 0 else { throw problem("it reads two values where one is") }
             top.next = 1
             return top.node
-        case .fresh, .keyedPairs: throw problem("it reads a value without asking for its container")
+        case .fresh, .keyedPairs, .tagged: throw problem("it reads a value without asking for its container")
         }
     }
     /// As `passNil`, for the next value without a name.

@@ -5,10 +5,11 @@
 package final class WireDecoder {
     /// A value under way.
     struct Frame: BitwiseCopyable {
-        enum State: UInt8 { case fresh, structure, array, pairs, keyedPairs, single }
+        enum State: UInt8 { case fresh, structure, array, pairs, keyedPairs, single, tagged }
         var node: Int32
         var state = State.fresh
-        /// Structure: the next field. Keyed pairs: the next entry. Else how many values were read.
+        /// Structure: the next field. Keyed pairs: the next entry. Tagged: the case's node; -1 once its payload is the
+        /// next frame. Else how many values were read.
         var next: Int32 = 0
         /// Tells a container that outlived its value from the one that is on.
         var id: UInt64
@@ -128,7 +129,7 @@ package final class WireDecoder {
     // MARK: The type's requests
 
     @inline(__always) func keyedContainer<Key: CodingKey>(_ type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if top.state != .structure && top.state != .keyedPairs { try startKeyed() }
+        if top.state != .structure && top.state != .keyedPairs && top.state != .tagged { try startKeyed() }
         return lent()._withUnsafeGuaranteedRef { $0.container(type, self) }
     }
     private func startKeyed() throws {
@@ -137,10 +138,72 @@ package final class WireDecoder {
         switch node.kind {
         case .structure: try alignAndStartStructure(node)
         case .dictionary: try startArray(.keyedPairs, alignment: 8)
+        case .tagged: try startTagged(node)
         default: throw problem("it reads named fields from \(WireEncoder.name(node.kind))")
         }
         if !lendAgain() { lendNew(id: nextID()) }
         if top.state == .keyedPairs { try collectEntries(node) }
+    }
+    private func startTagged(_ node: WirePlan.Node) throws {
+        guard top.state == .fresh else { throw problem("it asks for containers of two kinds") }
+        let start = reader.position
+        guard let variant = try reader.variant(plan.enums[Int(node.first)], plan) else {
+            reader.position = start
+            throw try unknownCase()
+        }
+        (top.state, top.next) = (.tagged, variant.node)
+    }
+    private func unknownCase() throws -> any Error {
+        try reader.align(8)
+        let name = try reader.string()
+        return RelayError(
+            .schemaMismatch,
+            "\(path) has the case \(BusNames.quoted(name)), which this program does not know: update it, or make its enum "
+                + "an OpenTaggedEnum")
+    }
+    /// The payload of the case that is on, in a container under the case's name.
+    func payload<Key: CodingKey>(_ type: Key.Type, _ name: String, _ id: UInt64) throws -> KeyedDecodingContainer<Key> {
+        guard top.id == id, top.state == .tagged, top.next >= 0, variantName(top.next) == name else { throw nested() }
+        let node = top.next
+        top.next = -1
+        outer.append(top)
+        top = Frame(node: node, id: nextID(), start: reader.position)
+        if plan.nodes[Int(node)].first < plan.nodes[Int(node)].last { try reader.align(8) }
+        startStructure(plan.nodes[Int(node)])
+        if !lendAgain() { lendNew(id: nextID()) }
+        return lent()._withUnsafeGuaranteedRef { $0.container(type, self) }
+    }
+    /// Of the case that is on, by the node of its payload.
+    func variantName(_ node: Int32) -> String? {
+        plan.enums[Int(plan.nodes[Int(top.node)].first)].variants.first { $0.node == node }?.name
+    }
+    func caseKeys<Key: CodingKey>() -> [Key] {
+        variantName(top.next).flatMap { Key(stringValue: $0) }.map { [$0] } ?? []
+    }
+    /// The value in place of a case that the plan lacks; nil where there is none, or the type has no place for it.
+    private func unknownValue<T: Decodable>(_ type: T.Type, _ index: Int32) throws -> T? {
+        var node = plan.nodes[Int(index)]
+        let isOptional = node.kind == .optional
+        if isOptional { node = plan.nodes[Int(node.first)] }
+        guard node.kind == .tagged else { return nil }
+        var ahead = reader
+        if isOptional, try ahead.beginArray(elementAlignment: 8) == ahead.position { return nil }
+        let start = ahead
+        let known = plan.enums[Int(node.first)]
+        if try ahead.variant(known, plan) != nil { return nil }
+        guard let open = type as? any OpenTaggedEnum.Type else { return nil }
+        var again = start
+        try again.align(8)
+        let name = try again.string()
+        let value = try again.value(try again.variantType(), depth: known.depth)
+        let end = again.position
+        if isOptional {
+            var optional = reader
+            if try optional.beginArray(elementAlignment: 8) != end { throw WireFault(.optional, at: end) }
+        }
+        reader.position = end
+        let payload = if case .structure = value { "\(value.plainText)" } else { "" }
+        return open.unknown(UnknownCase(name: name, payload: payload)) as? T
     }
     /// Those of the node that is on, if they serve this value.
     @inline(__always) private var ownContainers: Unmanaged<WireContainers>? {
@@ -321,15 +384,26 @@ package final class WireDecoder {
     }
     /// Reads any other value, by its own `init(from:)`.
     func value<T: Decodable>(_ type: T.Type, _ node: Int32) throws -> T {
-        if let array = try WireArrays.read(type, plan, node, &reader) { return array }
+        switch plan.nodes[Int(node)].kind {
+        case .array: if let array = try WireArrays.read(type, plan, node, &reader) { return array }
+        case .tagged, .optional: if let unknown = try unknownValue(type, node) { return unknown }
+        default: break
+        }
         outer.append(top)
         let depth = outer.count
         top = Frame(node: node, id: nextID(), start: reader.position)
         let value = try type.init(from: WireDecoding(self))
-        if outer.count != depth { throw problem("it goes on after an error within") }
+        if outer.count != depth { try finishPayload(depth) }
         try finishFrame()
         top = outer.removeLast()
         return value
+    }
+    private func finishPayload(_ depth: Int) throws {
+        guard outer.count == depth + 1, outer[depth].state == .tagged else {
+            throw problem("it goes on after an error within")
+        }
+        try finishFrame()
+        top = outer.removeLast()
     }
     /// Passes over what the type did not read, and checks the ends.
     @inline(__always) private func finishFrame() throws {
@@ -354,6 +428,11 @@ package final class WireDecoder {
             try reader.endArray(top.end, elements: top.start)
         case .keyedPairs:
             reader.position = top.end
+            giveBack()
+        case .tagged:
+            if top.next >= 0, plan.nodes[Int(top.next)].first < plan.nodes[Int(top.next)].last {
+                try reader.skip(top.next, plan)
+            }
             giveBack()
         }
         if top.optionalEnd >= 0, reader.position != top.optionalEnd {

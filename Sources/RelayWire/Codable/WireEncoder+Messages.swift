@@ -27,7 +27,7 @@ extension WireEncoder {
                 if frame.next > node.first { text += "." + plan.fields[Int(frame.next) - 1].name }
             case .array: text += "[]"
             case .pairs, .keyedPairs: text += "{}"
-            case .fresh, .single: break
+            case .fresh, .single, .tagged: break
             }
         }
     }
@@ -37,6 +37,7 @@ extension WireEncoder {
         case .dictionary: "a dictionary"
         case .structure: "a structure"
         case .optional: "an optional of another type"
+        case .tagged: "an enum with payloads"
         default: "a \(kind)"
         }
     }

@@ -77,7 +77,7 @@ extension WireEncoder {
             guard top.next == 0 else { throw problem("it writes two values where one belongs") }
             top.next = 1
             return top.node
-        case .fresh, .keyedPairs: throw problem("it writes a value without asking for its container")
+        case .fresh, .keyedPairs, .tagged: throw problem("it writes a value without asking for its container")
         }
     }
     private func checkTurn(_ id: UInt32) throws {

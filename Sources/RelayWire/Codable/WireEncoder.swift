@@ -2,10 +2,11 @@
 final class WireEncoder: Encoder {
     /// A value under way.
     struct Frame {
-        enum State: UInt8 { case fresh, structure, array, pairs, keyedPairs, single }
+        enum State: UInt8 { case fresh, structure, array, pairs, keyedPairs, single, tagged }
         var node: Int32
         var state = State.fresh
-        /// Structure: the next field. Pairs: how many keys and values were written. Single: 1 when written.
+        /// Structure: the next field. Pairs: how many keys and values were written. Single: 1 when written. Tagged: 1
+        /// when the case was written, whose payload is then the next frame.
         var next: Int32 = 0
         /// Distinguishes a container that outlived its value from the present one.
         var id: UInt32
@@ -73,7 +74,7 @@ final class WireEncoder: Encoder {
     private static let refused = UInt32.max
 
     private func startKeyed() -> UInt32 {
-        if top.state == .structure || top.state == .keyedPairs { return top.id }
+        if top.state == .structure || top.state == .keyedPairs || top.state == .tagged { return top.id }
         guard top.state == .fresh else { return refuse("it asks for containers of two kinds") }
         openOptional()
         let node = plan.nodes[Int(top.node)]
@@ -82,6 +83,9 @@ final class WireEncoder: Encoder {
         case .dictionary:
             top.array = writer.beginArray(elementAlignment: 8)
             top.state = .keyedPairs
+        case .tagged:
+            writer.align(8)
+            top.state = .tagged
         default: return refuse("it writes named fields for \(Self.name(node.kind))")
         }
         return top.id
@@ -125,6 +129,26 @@ final class WireEncoder: Encoder {
         return Self.refused
     }
 
+    /// Begins the payload of an enum's case, in a container under the case's name.
+    func startPayload(_ name: String, _ id: UInt32) -> UInt32 {
+        guard top.id == id, top.state == .tagged, top.next == 0 else { return refuseNested() }
+        guard let variant = plan.enums[Int(plan.nodes[Int(top.node)].first)].variant(name) else {
+            if failure == nil {
+                let text =
+                    "\(path) cannot be sent: its contract has no case '\(name)', which may stand for unknown ones only"
+                failure = RelayError(.invalidArgument, text)
+            }
+            return Self.refused
+        }
+        top.next = 1
+        writer.string(variant.utf8)
+        writer.signature(variant.signature)
+        if variant.hasPayload { writer.align(8) } else { writer.byte(0) }
+        outer.append(top)
+        lastID += 1
+        top = Frame(node: variant.node, state: .structure, next: plan.nodes[Int(variant.node)].first, id: lastID)
+        return lastID
+    }
     func refuseNested() -> UInt32 { refuse("it nests containers by hand; declare a structure or an array instead") }
     func refuseSuper() -> UInt32 { refuse("class inheritance has no D-Bus form") }
 
@@ -163,8 +187,17 @@ final class WireEncoder: Encoder {
         top = Frame(node: node, id: id)
         try value.encode(to: self)
         if let failure { throw failure }
-        if top.id != id { throw problem("it goes on after an error within") }
-        do { try finishFrame() } catch { throw remembered(error) }
+        do {
+            if top.id != id { try finishPayload(of: id) }
+            try finishFrame()
+        } catch { throw remembered(error) }
+        top = outer.removeLast()
+    }
+    private func finishPayload(of id: UInt32) throws {
+        guard let last = outer.last, last.id == id, last.state == .tagged else {
+            throw problem("it goes on after an error within")
+        }
+        try finishFrame()
         top = outer.removeLast()
     }
     private func finishFrame() throws {
@@ -178,6 +211,7 @@ final class WireEncoder: Encoder {
             try finishStructure()
         case .structure: try finishStructure()
         case .single: if top.next == 0 { throw problem("it writes nothing") }
+        case .tagged: if top.next == 0 { throw problem("it writes no case") }
         case .pairs: if top.next & 1 == 1 { throw problem("it writes a key without a value") }
         case .array, .keyedPairs: break
         }

@@ -2,12 +2,15 @@
 final class WirePlan: Sendable {
     enum Kind: UInt8, Sendable {
         case bool, byte, int16, uint16, int32, uint32, int64, uint64, double, string
-        case array, dictionary, structure, optional
+        case array, dictionary, structure, optional, tagged
     }
     struct Node: Sendable {
         let kind: Kind
         let alignment: UInt8
-        /// Array and optional: the element's node. Dictionary: the key's. Structure: the first field.
+        /// The largest alignment in it.
+        let widest: UInt8
+        /// Array and optional: the element's node. Dictionary: the key's. Structure: the first field. Tagged: its place
+        /// among the enums.
         let first: Int32
         /// Dictionary: the value's node. Structure: the field behind the last.
         let last: Int32
@@ -16,15 +19,35 @@ final class WirePlan: Sendable {
         let name: String
         let node: Int32
     }
+    /// An enum with payloads.
+    struct Enum: Sendable {
+        let variants: [Variant]
+        /// Containers around what a variant holds, as libdbus counts them.
+        let depth: Int
+
+        func variant(_ name: UnsafeRawBufferPointer) -> Variant? { variants.first { name.elementsEqual($0.utf8) } }
+        func variant(_ name: String) -> Variant? { variants.first { $0.name == name } }
+    }
+    struct Variant: Sendable {
+        let name: String
+        /// The name's.
+        let utf8: [UInt8]
+        /// Of what its variant holds.
+        let signature: Signature
+        /// A structure; one without fields where there is no payload.
+        let node: Int32
+        let hasPayload: Bool
+    }
     let nodes: [Node]
     let fields: [Field]
+    let enums: [Enum]
     /// The fields of a body: a structure that is not aligned as one.
     let root: Int32
 
     init(_ fields: [WireField]) {
         var builder = Builder()
-        root = builder.add(.structure(fields))
-        (nodes, self.fields) = (builder.nodes, builder.fields)
+        root = builder.add(.structure(fields), 0)
+        (nodes, self.fields, enums) = (builder.nodes, builder.fields, builder.enums)
     }
 }
 
@@ -35,8 +58,9 @@ private struct Builder {
     typealias Field = WirePlan.Field
     private(set) var nodes: [Node] = []
     private(set) var fields: [Field] = []
+    private(set) var enums: [WirePlan.Enum] = []
 
-    mutating func add(_ type: WireType) -> Int32 {
+    mutating func add(_ type: WireType, _ depth: Int) -> Int32 {
         switch type {
         case .bool: append(.bool, 4)
         case .byte: append(.byte, 1)
@@ -48,21 +72,39 @@ private struct Builder {
         case .uint64: append(.uint64, 8)
         case .double: append(.double, 8)
         case .string: append(.string, 4)
-        case .array(let element): append(.array, 4, add(element))
-        case .optional(let wrapped): append(.optional, 4, add(wrapped))
-        case .dictionary(let key, let value): append(.dictionary, 4, add(key), add(value))
-        case .structure(let members): addStructure(members)
+        case .array(let element): append(.array, 4, add(element, depth + 1))
+        case .optional(let wrapped): append(.optional, 4, add(wrapped, depth + 1))
+        case .dictionary(let key, let value): append(.dictionary, 4, add(key, depth + 2), add(value, depth + 2))
+        case .structure(let members): addStructure(members, depth + 1)
+        case .tagged(let variants): addEnum(variants, depth + 2)
         }
     }
-    private mutating func addStructure(_ members: [WireField]) -> Int32 {
+    private mutating func addStructure(_ members: [WireField], _ depth: Int) -> Int32 {
         // The members first: their own fields must not come between these.
-        let added = members.map { Field(name: $0.name, node: add($0.type)) }
+        let added = members.map { Field(name: $0.name, node: add($0.type, depth)) }
         let first = Int32(fields.count)
         fields += added
         return append(.structure, 8, first, Int32(fields.count))
     }
+    private mutating func addEnum(_ variants: [WireVariant], _ depth: Int) -> Int32 {
+        let added = variants.map { variant in
+            WirePlan.Variant(
+                name: variant.name, utf8: Array(variant.name.utf8),
+                // The schema was checked: each payload has one.
+                signature: (try? Signature(variant.signature)) ?? .empty, node: addStructure(variant.fields, depth + 1),
+                hasPayload: !variant.fields.isEmpty)
+        }
+        enums.append(WirePlan.Enum(variants: added, depth: depth))
+        return append(.tagged, 8, Int32(enums.count - 1))
+    }
     private mutating func append(_ kind: Kind, _ alignment: UInt8, _ first: Int32 = 0, _ last: Int32 = 0) -> Int32 {
-        nodes.append(Node(kind: kind, alignment: alignment, first: first, last: last))
+        let widest: UInt8 =
+            switch kind {
+            case .array, .optional: max(4, nodes[Int(first)].widest)
+            case .dictionary: 8
+            default: alignment
+            }
+        nodes.append(Node(kind: kind, alignment: alignment, widest: widest, first: first, last: last))
         return Int32(nodes.count - 1)
     }
 }

@@ -1,15 +1,28 @@
 /// Reads the text of a contract, which may be anything.
 extension ContractText {
+    /// No message can carry a longer one.
+    package static let longest = 1 << 20
+
     /// Throws `.invalidArgument` with the line and the reason.
     package init(parsing text: String) throws(RelayError) {
         var parser = ContractParser(text)
         self = try parser.contract()
     }
+    /// Several texts, one behind the other, as a tool prints what a service has. Throws as `init`.
+    package static func all(parsing text: String) throws(RelayError) -> [ContractText] {
+        let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false).map { Substring($0) }
+        // What comes before the first is part of it.
+        let starts = [0] + lines.indices.filter { lines[$0].hasPrefix(mark + " ") }.dropFirst() + [lines.count]
+        var all: [ContractText] = []
+        for (start, end) in zip(starts, starts.dropFirst()) {
+            var parser = ContractParser(lines[start..<end].joined(separator: "\n"), behind: start)
+            all.append(try parser.contract())
+        }
+        return all
+    }
 }
 
 struct ContractParser {
-    /// No message can carry a longer one.
-    static let longest = 1 << 20
 
     /// A line that is neither empty nor a comment.
     private struct Line {
@@ -26,13 +39,14 @@ struct ContractParser {
     /// What kept the lines from being read.
     private var fault: RelayError?
 
-    init(_ text: String) {
+    /// - Parameter behind: how many lines there are before it.
+    init(_ text: String, behind: Int = 0) {
         size = text.utf8.count
-        if size > Self.longest { return }
+        if size > ContractText.longest { return }
         do throws(RelayError) {
             var all: [Line] = []
             for (index, line) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-                number = index + 1
+                number = behind + index + 1
                 if let line = try self.line(Substring(line)) { all.append(line) }
             }
             lines = all[...]
@@ -92,7 +106,7 @@ struct ContractParser {
     // MARK: The contract
 
     mutating func contract() throws(RelayError) -> ContractText {
-        if size > Self.longest { throw refusal("it has \(size) bytes, a contract has at most \(Self.longest)") }
+        if size > ContractText.longest { throw refusal("it has \(size) bytes, a contract has at most \(ContractText.longest)") }
         if let fault { throw fault }
         let form = try expect("'\(ContractText.mark) \(ContractText.form)'", ContractText.mark)
         if form.rest != "\(ContractText.form)" {
@@ -268,6 +282,14 @@ extension WireType {
             else { return nil }
             fields[index] = field
             return .structure(fields)
+        case .tagged(var variants):
+            guard let place = variants.firstIndex(where: { $0.name == path.first }),
+                case .structure(let fields)? = try WireType.structure(variants[place].fields).adding(
+                    value, at: path.dropFirst())
+            else { return nil }
+            let variant = variants[place]
+            variants[place] = WireVariant(name: variant.name, fields: fields, isOpen: variant.isOpen)
+            return .tagged(variants)
         default: return nil
         }
     }

@@ -27,7 +27,7 @@ extension ContractText {
 extension ContractEvent {
     package init<E: DomainEvent>(of event: E.Type) throws {
         self.init(
-            name: E.name, fields: try WireSchema(event: event).contractFields, isFixedLayout: E.isFixedLayout)
+            name: E.name, fields: try WireSchema(event: event).fields, isFixedLayout: E.isFixedLayout)
     }
 }
 
@@ -39,7 +39,7 @@ extension ContractDocument {
                 refusals: ContractRefusals(of: E.Refusal.self))
         }
         self.init(
-            name: D.name, fields: try WireSchema(event: document).contractFields,
+            name: D.name, fields: try WireSchema(event: document).fields,
             submission: (document as? any EditableDocument.Type).map { submission($0) })
     }
 }
@@ -47,10 +47,10 @@ extension ContractDocument {
 extension ContractCommand {
     fileprivate init<C: Command>(of command: C.Type) throws {
         try BusNames.check(C.name, as: .member)
-        let arguments = try WireCodec(C.self).schema.contractFields
+        let arguments = try WireCodec(C.self).schema.fields
         self.init(
-            name: C.name, arguments: arguments, reply: try WireCodec(replyOf: C.self).schema.contractFields,
-            progress: try WireCodec(progressOf: C.self)?.schema.contractFields,
+            name: C.name, arguments: arguments, reply: try WireCodec(replyOf: C.self).schema.fields,
+            progress: try WireCodec(progressOf: C.self)?.schema.fields,
             requirement: C.requirement == C.Interface.requirement ? nil : C.requirement,
             isCancellable: C.isCancellable, key: Key(of: C.self, arguments),
             refusals: ContractRefusals(of: C.Failure.self))
@@ -77,18 +77,6 @@ extension ContractRefusals {
             self.init(names(listed).filter(BusNames.isMember))
         } else {
             self.init(isOpen: F.self != Never.self)
-        }
-    }
-}
-
-extension WireSchema {
-    /// With the former names in them.
-    fileprivate var contractFields: [WireField] {
-        fields.map { field in
-            let formers = formerNames.filter { $0.value == field.name }.keys.sorted()
-            return WireField(
-                name: field.name, type: field.type, formerNames: formers, swiftType: field.swiftType,
-                cases: field.cases, hasSets: field.hasSets)
         }
     }
 }

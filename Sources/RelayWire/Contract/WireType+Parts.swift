@@ -4,6 +4,7 @@ extension WireType {
         switch self {
         case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.parts
         case .structure(let fields): [("", fields)]
+        case .tagged(let variants): variants.map { ("\($0.name).", $0.fields) }
         default: []
         }
     }

@@ -42,6 +42,12 @@ package indirect enum DBusType: Hashable, Sendable, CustomStringConvertible {
         default: true
         }
     }
+    package var isInteger: Bool {
+        switch self {
+        case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: true
+        default: false
+        }
+    }
     init?(code: UInt8) {
         switch code {
         case UInt8(ascii: "y"): self = .byte

@@ -14,6 +14,7 @@ package struct WireFault: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep
         case trailing(Int)
         case optional
+        case payload(String)
         case containers
     }
     package let problem: Problem
@@ -39,6 +40,7 @@ package struct WireFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooDeep: "nested deeper than D-Bus allows (\(WireLimits.depth))"
         case .trailing(let count): "\(count) bytes after the last argument"
         case .containers: "more containers within each other than its bytes justify"
+        case .payload(let reason): reason
         case .optional: "more than one element where an optional has none or one"
         }
     }

@@ -2,9 +2,12 @@ extension WireReader {
     /// Reads one value of any type, checking it as libdbus does.
     ///
     /// Throws also when the containers are far more than the bytes justify: structures within each other cost no byte.
-    package mutating func value(_ type: DBusType) throws(WireFault) -> DBusValue {
+    package mutating func value(_ type: DBusType) throws(WireFault) -> DBusValue { try value(type, depth: 0) }
+
+    /// - Parameter depth: containers that are around it.
+    mutating func value(_ type: DBusType, depth: Int) throws(WireFault) -> DBusValue {
         var budget = 1_024 + remaining / 2
-        return try value(type, depth: 0, &budget)
+        return try value(type, depth: depth, &budget)
     }
 
     private mutating func value(_ type: DBusType, depth: Int, _ budget: inout Int) throws(WireFault) -> DBusValue {

@@ -176,6 +176,38 @@ extension WireReader {
             let end = try beginArray(elementAlignment: Int(plan.nodes[Int(node.first)].alignment))
             if position < end { try skip(node.first, plan) }
             if position != end { throw WireFault(.optional, at: position) }
+        case .tagged: _ = try variant(plan.enums[Int(node.first)], plan, skipping: true)
         }
+    }
+    /// Reads which case an enum's value is, and what leads to its payload; passes over the payload, too, if that is
+    /// asked for, or if there is none. Nil for a case that the plan lacks: its payload, of whatever type, is passed over.
+    mutating func variant(
+        _ type: WirePlan.Enum, _ plan: WirePlan, skipping: Bool = false
+    ) throws(WireFault) -> WirePlan.Variant? {
+        try align(8)
+        guard let variant = type.variant(try stringBytes()) else {
+            try skip(try variantType(), depth: type.depth)
+            return nil
+        }
+        let start = position
+        let signature = try signatureBytes()
+        guard variant.hasPayload else {
+            // A byte 0, or what somebody found easier to send.
+            guard signature.count == 1, let number = DBusType(code: signature[0]), number.isInteger else {
+                throw mismatch(variant, signature, at: start)
+            }
+            try skip(number)
+            return variant
+        }
+        var expected = variant.signature.text
+        if !expected.withUTF8({ signature.elementsEqual($0) }) { throw mismatch(variant, signature, at: start) }
+        if skipping { try skip(variant.node, plan) }
+        return variant
+    }
+    private func mismatch(_ variant: WirePlan.Variant, _ signature: UnsafeRawBufferPointer, at start: Int) -> WireFault
+    {
+        let came = BusNames.quoted(String(decoding: signature, as: UTF8.self))
+        return WireFault(
+            .payload("the case '\(variant.name)' has \(came) instead of '\(variant.signature)'"), at: start)
     }
 }

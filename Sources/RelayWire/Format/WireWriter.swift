@@ -98,6 +98,12 @@ package struct WireWriter: Sendable {
             )
         }
     }
+    /// Writes a string (`s`) of bytes that are known to be one.
+    mutating func string(_ utf8: some Collection<UInt8>) {
+        put(UInt32(truncatingIfNeeded: utf8.count))
+        if utf8.withContiguousStorageIfAvailable({ append(UnsafeRawBufferPointer($0)) }) == nil { append(Array(utf8)) }
+        put(UInt8(0))
+    }
     /// Writes an object path (`o`). Throws `.invalidArgument` for what is none.
     package mutating func objectPath(_ value: String) throws(RelayError) {
         try BusNames.check(value, as: .objectPath)

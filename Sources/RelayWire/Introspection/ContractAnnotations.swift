@@ -123,11 +123,13 @@ extension WireCase.Raw {
 }
 
 extension WireType {
-    /// The fields of the structures in it, however deep in arrays, optionals and a dictionary's values.
+    /// The fields of the structures in it, however deep in arrays, optionals and a dictionary's values. Of an enum with
+    /// payloads its cases, each with the fields of its payload.
     var innerFields: [WireField] {
         switch self {
         case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.innerFields
         case .structure(let fields): fields
+        case .tagged(let variants): variants.map { WireField(name: $0.name, type: .structure($0.fields)) }
         default: []
         }
     }

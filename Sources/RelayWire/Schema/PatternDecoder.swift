@@ -32,6 +32,10 @@ final class PatternDecoder: Decoder, SingleValueDecodingContainer {
         if type is any RawRepresentable.Type && type is any CaseIterable.Type {
             throw refusal("\(type) is an enum: not every byte is valid; use its raw value", field: name)
         }
+        if type is any TaggedEnum.Type {
+            throw refusal(
+                "\(type) is an enum: not every byte is valid; send an event without a fixed layout", field: name)
+        }
         if let array = type as? any FixedLayoutArray.Type {
             let (value, layout) = try take(array: array, field: name)
             return (value as! T, layout)  // Of this very type.

@@ -8,6 +8,8 @@ final class ProbeDecoder: Decoder {
 
     var fields: [WireField] = []
     var readsAllKeys = false
+    /// Of an enum with payloads: the case that this run decodes.
+    var variant: VariantRun?
     private var single: WireType?
     private var sequence: ProbeUnkeyedContainer?
 
@@ -42,6 +44,7 @@ final class ProbeDecoder: Decoder {
     }
     /// A primitive read by this very type varies with the round; a nested type has its own rounds.
     func sampled<T: Decodable>(_ type: T.Type, at path: [String]) throws -> (WireType, T) {
+        if type == UnknownCase.self { throw UnknownCaseRead() }
         if let primitive = type as? any WirePrimitive.Type {
             return (primitive.wireType, primitive.sample(round) as! T)
         }
@@ -69,7 +72,7 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] {
         run.readsAllKeys = true
-        return []
+        return run.variant?.key(Key.self).map { [$0] } ?? []
     }
     /// Who asks can do without: the field is optional.
     func contains(_ key: Key) -> Bool {
@@ -93,7 +96,13 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws
         -> KeyedDecodingContainer<Nested>
     {
-        throw run.probe.refusal(run.path + [key.stringValue], "a container nested by hand; declare a structure instead")
+        guard let variant = run.variant, variant.name == key.stringValue, variant.payload == nil else {
+            throw run.probe.refusal(
+                run.path + [key.stringValue], "a container nested by hand; declare a structure instead")
+        }
+        let payload = ProbeDecoder(probe: run.probe, path: run.path + [key.stringValue], round: run.round)
+        variant.payload = payload
+        return KeyedDecodingContainer(ProbeKeyedContainer<Nested>(run: payload))
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         throw run.probe.refusal(run.path + [key.stringValue], "a container nested by hand; declare an array instead")

@@ -52,7 +52,11 @@ final class SchemaProbe {
         if let cases = type as? any (RawRepresentable & CaseIterable).Type {
             return try caseShape(cases, type, at: path)
         }
-        return try probedShape(of: type, at: path)
+        let (wire, sample) =
+            type is any TaggedEnum.Type
+            ? try TaggedProbe(probe: self, path: path).shape(of: type) : try probedShape(of: type, at: path)
+        guard let renamed = type as? any RenamedFields.Type else { return (wire, sample) }
+        return (try wire.renamed(renamed.formerNames) { refusal(path + [$0], $1) }, sample)
     }
 
     private func caseShape<R: RawRepresentable & CaseIterable, T: Decodable>(
@@ -87,7 +91,8 @@ final class SchemaProbe {
                         path,
                         advice(
                             type,
-                            "it is an enum with payloads or without raw values, or has keys that only its data know"))
+                            "if it is an enum with payloads, conform it to TaggedEnum; without payloads, give it raw "
+                                + "values; keys that only its data know cannot be sent"))
                 }
                 if let example = (type as? any WireExample.Type)?.wireExample as? T {
                     let wire = try run.wireType(of: type)
@@ -105,14 +110,38 @@ final class SchemaProbe {
     func hugeRefusal<T>(_ type: T.Type, _ path: [String]) -> SchemaRefusal {
         refusal(path, "\(type) has no D-Bus form; the widest integers are Int64 and UInt64")
     }
-    private func advice<T>(_ type: T.Type, _ text: String) -> String { "\(type) has no D-Bus form: \(text)" }
-    private func reason(_ error: (any Error)?) -> String {
+    func advice<T>(_ type: T.Type, _ text: String) -> String { "\(type) has no D-Bus form: \(text)" }
+    func reason(_ error: (any Error)?) -> String {
         switch error as? DecodingError {
         case .dataCorrupted(let context)?, .typeMismatch(_, let context)?, .valueNotFound(_, let context)?,
             .keyNotFound(_, let context)?:
             context.debugDescription
         default: error.map { "\($0)" } ?? "no reason given"
         }
+    }
+}
+
+extension WireType {
+    /// A structure whose fields had other names. Refuses a former name that is one of today's, or leads to none of
+    /// them.
+    fileprivate func renamed(_ names: [String: String], _ refusal: (String, String) -> SchemaRefusal)
+        throws(SchemaRefusal) -> WireType
+    {
+        var fields: [WireField] = []
+        if case .structure(let all) = self { fields = all }
+        for (former, present) in names.sorted(by: { $0.key < $1.key }) {
+            if !BusNames.isMember(former) { throw refusal(present, "its former name '\(former)' is none of D-Bus") }
+            if fields.contains(where: { $0.name == former }) {
+                throw refusal(former, "it is also a former name, of '\(present)': one of the two must go")
+            }
+            if !fields.contains(where: { $0.name == present }) {
+                throw refusal(
+                    present, "formerNames has it as the present name of '\(former)', and there is no such field")
+            }
+        }
+        if names.isEmpty { return self }
+        return .structure(
+            fields.map { field in field.named(formerly: names.filter { $0.value == field.name }.map(\.key)) })
     }
 }
 

@@ -2,8 +2,6 @@
 package struct WireSchema: Hashable, Sendable {
     /// In the order in which they travel.
     package let fields: [WireField]
-    /// The present names of fields by those that earlier versions had: see ``RenamedFields``.
-    package var formerNames: [String: String] = [:]
     /// The fields' types one after the other, as in a message's body.
     package var signature: String { fields.map(\.type.signature).joined() }
 
@@ -38,7 +36,6 @@ package struct WireSchema: Hashable, Sendable {
         if let reason = Self.fault("(\(signature)\(Self.stampSignature))") {
             throw Self.refusal(type, "its signature with the stamp's, as one structure, is none for D-Bus: \(reason)")
         }
-        if let renamed = type as? any RenamedFields.Type { formerNames = try checkedNames(renamed.formerNames, type) }
         if type.isFixedLayout { try FixedLayout.check(type) }
     }
     package var hasDescriptors: Bool { fields.contains { $0.type.hasDescriptors } }
@@ -49,20 +46,6 @@ package struct WireSchema: Hashable, Sendable {
             type: type, field: field.name, reason: "a file descriptor cannot travel here: \(reason)")
         throw RelayError(.unsupportedType, "\(refusal)", cause: refusal)
     }
-    private func checkedNames<E>(_ names: [String: String], _ type: E.Type) throws -> [String: String] {
-        for (former, present) in names.sorted(by: { $0.key < $1.key }) {
-            if fields.contains(where: { $0.name == former }) {
-                throw Self.refusal(
-                    type, field: former, "it is also a former name, of '\(present)': one of the two must go")
-            }
-            if !fields.contains(where: { $0.name == present }) {
-                throw Self.refusal(
-                    type, field: present,
-                    "formerNames has it as the present name of '\(former)', and there is no such field")
-            }
-        }
-        return names
-    }
     /// A schema that is known by its fields, as a sender's is. Throws `.invalidArgument` if D-Bus could not carry it.
     package init(fields: [WireField]) throws(RelayError) {
         self.fields = fields
@@ -71,6 +54,7 @@ package struct WireSchema: Hashable, Sendable {
             throw RelayError(.invalidArgument, "two fields named \(BusNames.quoted(field.name))")
         }
         _ = try Signature(signature)
+        if let fault = fields.lazy.compactMap(\.type.payloadFault).first { throw RelayError(.invalidArgument, fault) }
     }
 
     static func derived<T: Codable>(from type: T.Type, allowsNoFields: Bool) throws -> (Self, isStructure: Bool) {
@@ -96,6 +80,9 @@ package struct WireSchema: Hashable, Sendable {
             let schema = Self(checked: fields)
             if let reason = fault(schema.signature) {
                 throw probe.refusal([], "its signature is none for D-Bus: \(reason)")
+            }
+            for field in fields where field.contractText.utf8.count > ShapeParser.longest {
+                throw probe.refusal([field.name], "its shape is longer than \(ShapeParser.longest) bytes: split it up")
             }
             return (schema, isStructure)
         } catch {

@@ -8,6 +8,8 @@ package indirect enum WireType: Hashable, Sendable {
     case structure([WireField])
     /// Travels as an array of 0 or 1.
     case optional(WireType)
+    /// An enum with payloads. Travels as `(sv)`: the case's name, and the structure of its payload's fields.
+    case tagged([WireVariant])
 
     /// As D-Bus spells it; without the names of nested fields, and without optionality.
     package var signature: String {
@@ -15,12 +17,15 @@ package indirect enum WireType: Hashable, Sendable {
         case .array(let element), .optional(let element): "a" + element.signature
         case .dictionary(let key, let value): "a{" + key.signature + value.signature + "}"
         case .structure(let fields): "(" + fields.map(\.type.signature).joined() + ")"
+        case .tagged: "(sv)"
         default: shape
         }
     }
-    /// As `org.eventrelay.Fields` spells it: the signature, with `?` for optionals and with names in structures.
+    /// As `org.eventrelay.Fields` spells it: the signature, with `?` for optionals, with names in structures and with
+    /// the cases of enums.
     ///
-    /// `a(boxID:x,items:as)` is an array of structures, `?d` an optional double, `a{s?x}` a dictionary.
+    /// `a(boxID:x,items:as)` is an array of structures, `?d` an optional double, `a{s?x}` a dictionary,
+    /// `[idle,printing(page:i)]` an enum with payloads.
     package var shape: String { text(withFormerNames: false) }
     /// The shape, with the former names of fields: `(title|label:s)`.
     package var contractText: String { text(withFormerNames: true) }
@@ -42,6 +47,8 @@ package indirect enum WireType: Hashable, Sendable {
         case .optional(let wrapped): "?" + wrapped.text(withFormerNames: withFormerNames)
         case .dictionary(let key, let value): "a{" + key.shape + value.text(withFormerNames: withFormerNames) + "}"
         case .structure(let fields): Self.text(fields, withFormerNames: withFormerNames)
+        case .tagged(let variants):
+            "[" + variants.map { $0.text(withFormerNames: withFormerNames) }.joined(separator: ",") + "]"
         }
     }
     static func text(_ fields: [WireField], withFormerNames: Bool) -> String {
@@ -49,7 +56,7 @@ package indirect enum WireType: Hashable, Sendable {
     }
     package var isBasic: Bool {
         switch self {
-        case .array, .dictionary, .structure, .optional: false
+        case .array, .dictionary, .structure, .optional, .tagged: false
         default: true
         }
     }
@@ -60,11 +67,12 @@ package indirect enum WireType: Hashable, Sendable {
         case .array(let inner), .optional(let inner): inner.hasDescriptors
         case .dictionary(let key, let value): key.hasDescriptors || value.hasDescriptors
         case .structure(let fields): fields.contains { $0.type.hasDescriptors }
+        case .tagged(let variants): variants.contains { $0.fields.contains { $0.type.hasDescriptors } }
         default: false
         }
     }
-    /// Containers within each other: arrays, structures, and all (a dictionary's entry is one of its own, as in
-    /// libdbus).
+    /// Containers within each other, as libdbus counts them: arrays and structures of one signature, and all: a
+    /// dictionary's entry is one of its own, and so is a variant, in which another signature begins.
     var depth: (arrays: Int, structures: Int, all: Int) {
         switch self {
         case .array(let inner), .optional(let inner):
@@ -77,6 +85,9 @@ package indirect enum WireType: Hashable, Sendable {
             return fields.map(\.type.depth).reduce((0, 1, 1)) {
                 (max($0.0, $1.arrays), max($0.1, $1.structures + 1), max($0.2, $1.all + 1))
             }
+        case .tagged(let variants):
+            let payloads = variants.filter { !$0.fields.isEmpty }.map { WireType.structure($0.fields).depth.all }
+            return (0, 1, 2 + (payloads.max() ?? 0))
         default: return (0, 0, 0)
         }
     }
@@ -84,5 +95,14 @@ package indirect enum WireType: Hashable, Sendable {
         let depth = depth
         return depth.arrays > WireLimits.depthOfOneKind || depth.structures > WireLimits.depthOfOneKind
             || depth.all > WireLimits.depth
+    }
+    /// Why D-Bus cannot carry the payloads in it, whose signatures are not part of its own.
+    var payloadFault: String? {
+        switch self {
+        case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.payloadFault
+        case .structure(let fields): fields.lazy.compactMap(\.type.payloadFault).first
+        case .tagged(let variants): variants.lazy.compactMap(\.fault).first
+        default: nil
+        }
     }
 }

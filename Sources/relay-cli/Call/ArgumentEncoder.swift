@@ -74,6 +74,10 @@ struct ArgumentEncoder {
             try write(text, as: type, at: place)
         case .named(let type, let cases):
             try write(text, as: type, cases, at: place)
+        case .tagged(let cases) where cases.contains { $0.name == text && $0.members.isEmpty }:
+            try write(.string(text), as: shape, at: place)
+        case .optional(.tagged(let cases)) where cases.contains { $0.name == text && $0.members.isEmpty }:
+            try write(.string(text), as: shape, at: place)
         case .optional(.named(let type, let cases)):
             if text == "null" && type != .string { return try write(.null, as: shape, at: place) }
             let mark = writer.beginArray(elementAlignment: type.alignment)
@@ -136,6 +140,10 @@ struct ArgumentEncoder {
             for (index, field) in fields.enumerated() {
                 try write(values[index], as: field.shape, at: "\(place).\(field.name ?? String(index))")
             }
+        case (.tagged(let cases), .string(let name)):
+            try write(try known(name, among: cases, at: place), nil, at: place)
+        case (.tagged(let cases), .object(let members)) where members.count == 1:
+            try write(try known(members[0].key, among: cases, at: place), members[0].value, at: place)
         case (.variant, _):
             try writeVariant(value, at: place)
         default:
@@ -166,6 +174,36 @@ struct ArgumentEncoder {
                 throw CLIFailure(.badValue, "'\(place)' lacks '\(name)', which must be \(field.shape.text)")
             }
         }
+    }
+
+    private func known(
+        _ name: String, among cases: [Shape.Case], at place: String
+    ) throws(CLIFailure) -> Shape.Case {
+        if let known = cases.first(where: { $0.name == name }) { return known }
+        let hint = NearMiss.hint(for: name, among: cases.map(\.name))
+        throw CLIFailure(
+            .badValue,
+            "'\(place)' has no case '\(name)'" + (hint.isEmpty ? "; it is \(Shape.tagged(cases).text)" : hint))
+    }
+    /// A case of an enum, with its payload.
+    private mutating func write(
+        _ variant: Shape.Case, _ payload: JSONValue?, at place: String
+    ) throws(CLIFailure) {
+        let shape = Shape.structure(variant.members)
+        if variant.members.isEmpty && payload != nil && payload != .object([]) {
+            throw CLIFailure(.badValue, "'\(place)': '\(variant.name)' has no payload; it is \"\(variant.name)\"")
+        }
+        writer.align(8)
+        do {
+            try writer.string(variant.name)
+            writer.signature(try Signature(types: [variant.payload]))
+        } catch { throw CLIFailure(.badValue, "'\(place)': \(error.message)") }
+        if variant.members.isEmpty { return writer.byte(0) }
+        guard let payload else {
+            let form = "{\"\(variant.name)\":…}"
+            throw CLIFailure(.badValue, "'\(place)': '\(variant.name)' has a payload: \(form), of \(shape.text)")
+        }
+        try write(payload, as: shape, at: "\(place).\(variant.name)")
     }
 
     /// A variant has its own type: the one that the JSON suggests.

@@ -218,6 +218,7 @@ private struct FilterChecker {
         case .dictionary(let key, _): .list(.basic(key))
         case .optional(let wrapped): kind(wrapped)
         case .structure: .compound
+        case .tagged(let cases): .named(cases.map { WireCase($0.name, .text($0.name)) })
         }
     }
     private func known(_ found: Found) throws(FilterFault) -> Operand {

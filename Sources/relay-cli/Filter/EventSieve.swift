@@ -123,6 +123,7 @@ extension Shape {
         case .named(_, let cases): cases.map(\.name)
         case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.caseNames
         case .structure(let members): members.flatMap { $0.shape.caseNames }
+        case .tagged(let cases): cases.flatMap { [$0.name] + Shape.structure($0.members).caseNames }
         case .basic, .variant: []
         }
     }

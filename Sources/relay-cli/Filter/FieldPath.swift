@@ -9,6 +9,8 @@ struct FieldPath: Equatable, Sendable {
         case member([DBusType])
         /// Of a table whose keys are texts.
         case key(String, key: DBusType, value: DBusType)
+        /// Of an enum: there if it is this case.
+        case variant(String, payload: DBusType)
     }
     /// The fields before it.
     private let before: [DBusType]
@@ -46,6 +48,15 @@ struct FieldPath: Equatable, Sendable {
             case .dictionary(let key, let value) where [.string, .objectPath].contains(key):
                 steps.append(.key(name, key: key, value: value.type))
                 (shape, isOptional) = (value, true)
+            case .tagged(let cases):
+                guard let variant = cases.first(where: { $0.name == name }) else {
+                    throw Unfit("'\(way)' has no case '\(name)'" + NearMiss.hint(for: name, among: cases.map(\.name)))
+                }
+                if variant.members.isEmpty {
+                    throw Unfit("'\(way).\(name)' has no fields; compare '\(way)' with it: \(way) == \(name)")
+                }
+                steps.append(.variant(name, payload: variant.payload))
+                (shape, isOptional) = (.structure(variant.members), true)
             case .array: throw Unfit("'\(way)' is a list, which has no fields; 'contains' looks into it")
             default: throw Unfit("'\(way)' is of type \(shape.text), which has no fields")
             }
@@ -74,6 +85,11 @@ struct FieldPath: Equatable, Sendable {
                     if !isFound { try reader.skip(value) }
                 }
                 if !isFound { return false }
+            case .variant(let name, let payload):
+                try reader.align(8)
+                guard try reader.string() == name else { return false }
+                // Of another version of the contract: as if it were another case.
+                guard try reader.signature().types == [payload] else { return false }
             }
         }
         return true
@@ -117,6 +133,11 @@ struct FieldPath: Equatable, Sendable {
         case .structure:
             try reader.skip(shape.type)
             return .compound
+        case .tagged:
+            try reader.align(8)
+            let name = try reader.string()
+            try reader.skip(.variant)
+            return .text(name)
         }
     }
     private static func value(_ type: DBusType, _ reader: inout WireReader) throws(WireFault) -> FilterValue {

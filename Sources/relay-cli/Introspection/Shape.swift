@@ -12,7 +12,17 @@ indirect enum Shape: Hashable, Sendable {
     case optional(Shape)
     case dictionary(DBusType, Shape)
     case structure([Member])
+    /// An enum with payloads: a structure of the case's name and a variant.
+    case tagged([Case])
 
+    struct Case: Hashable, Sendable {
+        let name: String
+        /// Of its payload; a byte stands for none.
+        let members: [Member]
+
+        /// What its variant holds.
+        var payload: DBusType { members.isEmpty ? .byte : Shape.structure(members).type }
+    }
     struct Member: Hashable, Sendable {
         /// nil where only the signature is known.
         let name: String?
@@ -49,8 +59,13 @@ indirect enum Shape: Hashable, Sendable {
             case .array(let element): .array(Shape(element))
             case .optional(let wrapped): .optional(Shape(wrapped))
             case .dictionary(let key, let value): .dictionary(Shape(key).type, Shape(value))
-            case .structure(let fields): .structure(fields.map { Member(name: $0.name, shape: Shape($0.type)) })
+            case .structure(let fields): .structure(Self.members(fields))
+            case .tagged(let variants):
+                .tagged(variants.map { Case(name: $0.name, members: Self.members($0.fields)) })
             }
+    }
+    private static func members(_ fields: [WireField]) -> [Member] {
+        fields.map { Member(name: $0.name, shape: Shape($0.type)) }
     }
     /// The value of the annotation `org.eventrelay.Fields`; nil without one.
     init?(annotation: String) {
@@ -65,6 +80,7 @@ indirect enum Shape: Hashable, Sendable {
         case .array(let element), .optional(let element): .array(element.type)
         case .dictionary(let key, let value): .dictionary(key, value.type)
         case .structure(let members): .structure(members.map(\.shape.type))
+        case .tagged: .structure([.string, .variant])
         }
     }
     var signature: String { type.description }
@@ -75,7 +91,7 @@ indirect enum Shape: Hashable, Sendable {
         case .basic(let type), .named(let type, _): type.alignment
         case .variant: 1
         case .array, .optional, .dictionary: 4
-        case .structure: 8
+        case .structure, .tagged: 8
         }
     }
 
@@ -87,13 +103,18 @@ indirect enum Shape: Hashable, Sendable {
         case .variant: "variant"
         case .array(let element): "[" + element.text + "]"
         case .optional(.named(let type, let cases)): "(" + Shape.named(type, cases).text + ")?"
+        case .optional(.tagged(let cases)): "(" + Shape.tagged(cases).text + ")?"
         case .optional(let wrapped): wrapped.text + "?"
         case .dictionary(let key, let value): "[" + key.name + ": " + value.text + "]"
-        case .structure(let members):
-            "("
-                + members.map { member in (member.name.map { $0 + ": " } ?? "") + member.shape.text }
-                .joined(separator: ", ") + ")"
+        case .structure(let members): Self.text(members)
+        case .tagged(let cases):
+            cases.map { $0.name + ($0.members.isEmpty ? "" : Self.text($0.members)) }.joined(separator: " | ")
         }
+    }
+    private static func text(_ members: [Member]) -> String {
+        "("
+            + members.map { member in (member.name.map { $0 + ": " } ?? "") + member.shape.text }
+            .joined(separator: ", ") + ")"
     }
 }
 
@@ -106,6 +127,13 @@ extension Shape {
         case .optional(let wrapped): .optional(wrapped.unnamed)
         case .dictionary(let key, let value): .dictionary(key, value.unnamed)
         case .structure(let members): .structure(members.map { Member(name: $0.name, shape: $0.shape.unnamed) })
+        case .tagged(let cases):
+            .tagged(
+                cases.map { variant in
+                    Case(
+                        name: variant.name,
+                        members: variant.members.map { Member(name: $0.name, shape: $0.shape.unnamed) })
+                })
         case .basic, .variant: self
         }
     }
@@ -114,7 +142,7 @@ extension Shape {
         switch self {
         case .named(_, let cases): cases
         case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.cases
-        case .basic, .variant, .structure: nil
+        case .basic, .variant, .structure, .tagged: nil
         }
     }
     /// With names for the values at the end of a way through structures. The same where the way leads to nothing that could have them.
@@ -124,13 +152,21 @@ extension Shape {
         case .array(let element): .array(element.naming(cases, at: path))
         case .optional(let wrapped): .optional(wrapped.naming(cases, at: path))
         case .dictionary(let key, let value): .dictionary(key, value.naming(cases, at: path))
-        case .structure(let members):
-            .structure(
-                members.map { member in
-                    guard let first = path.first, member.name == first else { return member }
-                    return Member(name: member.name, shape: member.shape.naming(cases, at: path.dropFirst()))
+        case .structure(let members): .structure(Self.naming(members, cases, at: path))
+        case .tagged(let all):
+            .tagged(
+                all.map { variant in
+                    guard let first = path.first, variant.name == first else { return variant }
+                    return Case(
+                        name: first, members: Self.naming(variant.members, cases, at: path.dropFirst()))
                 })
         case .basic, .named, .variant: self
+        }
+    }
+    private static func naming(_ members: [Member], _ cases: [WireCase], at path: ArraySlice<String>) -> [Member] {
+        members.map { member in
+            guard let first = path.first, member.name == first else { return member }
+            return Member(name: member.name, shape: member.shape.naming(cases, at: path.dropFirst()))
         }
     }
 }

@@ -173,6 +173,16 @@ struct CSVCells {
             try append(wrapped, from: &reader, to: &output)
             if reader.position < end { throw WireFault(.optional, at: start) }
             try reader.endArray(end, elements: start)
+        case .tagged(let cases):
+            var ahead = reader
+            try ahead.align(8)
+            let name = try ahead.string()
+            if cases.contains(where: { $0.name == name && $0.members.isEmpty }) {
+                try reader.skip(shape.type)
+                append(text: name, to: &output)
+            } else {
+                fallthrough
+            }
         case .variant, .array, .dictionary, .structure:
             var json = ByteBuffer()
             try ValuePrinter.append(shape, from: &reader, to: &json)

@@ -3,7 +3,8 @@ import RelayCore
 /// Writes values straight from their bytes, as JSON; for people too, so that what is shown can be given to `call`.
 ///
 /// JSON has no NaN and no infinities: they are the strings "NaN", "Infinity" and "-Infinity". Integers have all their
-/// digits. Bytes are arrays of numbers. A variant is its value. A dictionary's keys are strings. A value that has a name is that
+/// digits. Bytes are arrays of numbers. A variant is its value. An enum with payloads is `"idle"` where the case has none,
+/// and `{"printing":{"page":3}}` where it has one. A dictionary's keys are strings. A value that has a name is that
 /// name, without quotes where it stands alone: who wants JSON gives a shape without names.
 enum ValuePrinter {
     /// Throws when the bytes are no such value.
@@ -83,7 +84,33 @@ enum ValuePrinter {
         case .structure(let members):
             try reader.align(8)
             try append(members, from: &reader, to: &output, form, depth: depth)
+        case .tagged(let cases):
+            try append(cases, from: &reader, to: &output, form, depth: depth)
         }
+    }
+    private static func append(
+        _ cases: [Shape.Case], from reader: inout WireReader, to output: inout ByteBuffer, _ form: Form, depth: Int
+    ) throws(WireFault) {
+        try reader.align(8)
+        let name = try reader.string()
+        let start = reader.position
+        let signature = try reader.signature()
+        guard signature.types.count == 1 else {
+            throw WireFault(.signature("a variant has one complete type"), at: start)
+        }
+        let type = signature.types[0]
+        let known = cases.first { $0.name == name }
+        if let known, known.members.isEmpty, type.isInteger {
+            try reader.skip(type)
+            return SafeText.append(quoted: name, to: &output)
+        }
+        output.append(byte: UInt8(ascii: "{"))
+        SafeText.append(quoted: name, to: &output)
+        output.append(byte: UInt8(ascii: ":"))
+        // A case that the description lacks is shown as far as its signature shows it.
+        let shape = known.flatMap { $0.payload == type ? Shape.structure($0.members) : nil } ?? Shape(type)
+        try append(shape, from: &reader, to: &output, form, depth: depth + 2)
+        output.append(byte: UInt8(ascii: "}"))
     }
 
     /// The name of a value; the value itself where it has none.

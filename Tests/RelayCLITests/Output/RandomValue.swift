@@ -16,7 +16,14 @@ struct RandomValue {
             .signature,
         ]
         if depth == 0 { return .basic(basics[pick(basics.count)]) }
-        switch pick(8) {
+        switch pick(9) {
+        case 8:
+            return .tagged(
+                (0...pick(2)).map { index in
+                    Shape.Case(
+                        name: "c\(index)",
+                        members: (0..<pick(3)).map { Shape.Member(name: "_\($0)", shape: shape(depth: depth - 1)) })
+                })
         case 0: return .array(shape(depth: depth - 1))
         case 1:
             let wrapped = shape(depth: depth - 1)
@@ -66,6 +73,16 @@ struct RandomValue {
             let values = try members.map { try write($0.shape, to: &writer) }
             guard members.allSatisfy({ $0.name != nil }) else { return .array(values) }
             return .object(zip(members, values).map { .init(key: $0.name ?? "", value: $1) })
+        case .tagged(let cases):
+            let variant = cases[pick(cases.count)]
+            writer.align(8)
+            try writer.string(variant.name)
+            writer.signature(try Signature(types: [variant.payload]))
+            if variant.members.isEmpty {
+                writer.byte(0)
+                return .string(variant.name)
+            }
+            return .object([.init(key: variant.name, value: try write(.structure(variant.members), to: &writer))])
         }
     }
 

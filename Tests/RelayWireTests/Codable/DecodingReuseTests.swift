@@ -33,11 +33,15 @@ import WireSupport
         for number: UInt64 in 1...3 { writer.uint64(number) }
         return writer.bytes
     }
-    private static func decoded<E: Codable>(_ body: [UInt8], _ codec: WireCodec<E>, _ map: FieldMap) -> Result<
-        E, RelayError
-    > {
+    private static func decoded<E: Codable>(
+        _ body: [UInt8], _ codec: WireCodec<E>, by translation: WireTranslation? = nil
+    ) -> Result<E, RelayError> { decoded(body, codec.form, by: translation) }
+
+    private static func decoded<E: Codable>(
+        _ body: [UInt8], _ form: WireForm, by translation: WireTranslation? = nil
+    ) -> Result<E, RelayError> {
         body.withUnsafeBytes { bytes in
-            do { return .success(try codec.decode(stamped: bytes, using: map)) } catch {
+            do { return .success(try form.decode(E.self, stamped: bytes, by: translation)) } catch {
                 return .failure(error as? RelayError ?? RelayError(.internalFailure, "\(error)"))
             }
         }
@@ -60,11 +64,11 @@ import WireSupport
         for _ in 0..<TestForm.rounds(2_000, soak: 50_000) {
             let event = Plain.random(&random)
             let body = try Self.body(event, codec)
-            #expect(try Self.decoded(body, codec, codec.map).get() == event)
+            #expect(try Self.decoded(body, codec).get() == event)
             let broken = mutator.mutated(body)
-            let (here, new) = (
-                Self.decoded(broken, codec, codec.map), Self.decoded(broken, codec, FieldMap(codec.schema))
-            )
+            let here = Self.decoded(broken, codec)
+            let fresh = WireForm(codec.schema, isStructure: true, typeName: codec.form.typeName, plainSize: nil)
+            let new: Result<Plain, RelayError> = Self.decoded(broken, fresh)
             // As text: a NaN differs from itself. Dictionaries have no order.
             if case .failure = new {
                 refused += 1
@@ -89,7 +93,7 @@ import WireSupport
                             Issue.record("not encoded")
                             return
                         }
-                        #expect((try? Self.decoded(body, codec, codec.map).get()) == event)
+                        #expect((try? Self.decoded(body, codec).get()) == event)
                     }
                 }
             }
@@ -120,7 +124,7 @@ import WireSupport
             let codec = try WireCodec(DecoderKeeper.self)
             for number: Int64 in 1...5 {
                 let body = try Self.body(DecoderKeeper(number: number), codec)
-                let value = try Self.decoded(body, codec, codec.map).get()
+                let value = try Self.decoded(body, codec).get()
                 #expect(value.number == number)
                 late.append(value)
                 for old in late {
@@ -165,14 +169,14 @@ import WireSupport
         let codec = try WireCodec(Odd.self)
         for number: Int64 in 1...20 {
             let value = Odd(c: "text \(number)", b: UInt16(number), a: -number)
-            #expect(try Self.decoded(try Self.body(value, codec), codec, codec.map).get() == value)
+            #expect(try Self.decoded(try Self.body(value, codec), codec).get() == value)
         }
         // A sender with another order, and with a field more.
         let sender = [
             WireField(name: "a", type: .int64), WireField(name: "more", type: .string),
             WireField(name: "b", type: .uint16), WireField(name: "c", type: .string),
         ]
-        let map = try FieldMap(sender: sender, to: codec.schema, event: "Odd")
+        let translation = try WireTranslation(from: sender, to: codec.schema.fields, .reading, of: "Odd")
         for number: Int64 in 1...20 {
             var writer = WireWriter()
             try DBusValue.encode(
@@ -181,7 +185,8 @@ import WireSupport
                     .uint64(3),
                 ],
                 into: &writer)
-            #expect(try Self.decoded(writer.bytes, codec, map).get() == Odd(c: "c \(number)", b: 7, a: number))
+            #expect(
+                try Self.decoded(writer.bytes, codec, by: translation).get() == Odd(c: "c \(number)", b: 7, a: number))
         }
     }
 
@@ -209,11 +214,11 @@ import WireSupport
         for size in 0..<80 {
             for _ in 0..<20 {
                 let body = (0..<size).map { _ in random.chance(3) ? 0 : UInt8(random.below(256)) }
-                let here = Self.decoded(body, codec, codec.map)
+                let here = Self.decoded(body, codec)
                 let slow = body.withUnsafeBytes { bytes -> Result<E, RelayError> in
                     do {
                         var reader = WireReader(bytes)
-                        let value = try codec.decode(from: &reader, using: codec.map)
+                        let value = try codec.decode(from: &reader)
                         try reader.align(8)
                         _ = try reader.raw(24)
                         try reader.finish()
@@ -230,7 +235,7 @@ import WireSupport
         }
         // That some are read at all.
         let sound = [UInt8](repeating: 0, count: (MemoryLayout<E>.size + 7) & ~7) + [UInt8](repeating: 0, count: 24)
-        if isPlain { #expect(throws: Never.self) { try Self.decoded(sound, codec, codec.map).get() } }
+        if isPlain { #expect(throws: Never.self) { try Self.decoded(sound, codec).get() } }
     }
 
     @Test("text is taken where Swift takes it, but for a NUL") func text() {

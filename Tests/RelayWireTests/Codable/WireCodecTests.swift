@@ -11,7 +11,7 @@ import Testing
     }
     private func decoded<T: Codable>(_ type: T.Type, _ bytes: [UInt8]) throws -> T {
         let codec = try WireCodec(type)
-        return try bytes.withUnsafeBytes { try codec.decode($0, using: codec.map) }
+        return try bytes.withUnsafeBytes { try codec.decode($0) }
     }
     private func values<T: Codable>(_ value: T) throws -> [DBusValue] {
         try DBusValue.decode(signature: try Signature(try WireCodec(T.self).schema.signature), body: try encoded(value))
@@ -90,14 +90,14 @@ import Testing
         #expect(bytes.count == 32)
         try bytes.withUnsafeBytes { body in
             var reader = WireReader(body)
-            #expect(try codec.decode(from: &reader, using: codec.map) == Minimal(boxID: 5))
+            #expect(try codec.decode(from: &reader) == Minimal(boxID: 5))
             #expect(try [reader.uint64(), reader.uint64(), reader.uint64()] == [7, 6, 1_000])
             #expect(reader.isAtEnd)
-            let whole = try codec.decode(body, using: codec.map, trailing: try Signature("ttt"))
+            let whole = try codec.decode(body, trailing: try Signature("ttt"))
             #expect(whole == Minimal(boxID: 5))
-            #expect(throws: RelayError.self) { try codec.decode(body, using: codec.map) }
+            #expect(throws: RelayError.self) { try codec.decode(body) }
             #expect(throws: RelayError.self) {
-                try codec.decode(body, using: codec.map, trailing: try Signature("tttt"))
+                try codec.decode(body, trailing: try Signature("tttt"))
             }
         }
     }

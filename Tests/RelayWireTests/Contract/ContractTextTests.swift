@@ -175,7 +175,7 @@ private let text = #"""
         ])
     func unfit(rest: String) { #expect(refused(Self.head + rest).hasPrefix("line ")) }
     @Test("length and depth are bounded, whatever the text") func bounded() {
-        #expect(refused(String(repeating: "#", count: ContractParser.longest + 1)).contains("bytes"))
+        #expect(refused(String(repeating: "#", count: ContractText.longest + 1)).contains("bytes"))
         _ = refused(Self.head + "event A\n    field a " + String(repeating: "(a:", count: 100_000))
         _ = refused(Self.head + "command A\n    requires " + String(repeating: "(", count: 100_000))
         _ = refused(Self.head + "event A\n    field a i\n" + (0...256).map { "        case c\($0) \($0)\n" }.joined())

@@ -62,14 +62,16 @@ import Testing
     private func value<V: Codable>(_ bytes: [UInt8]) throws -> V { try value(V.self, bytes) }
     private func value<V: Codable>(_ type: V.Type, _ bytes: [UInt8]) throws -> V {
         let codec = try WireCodec(V.self)
-        return try bytes.withUnsafeBytes { bytes in Result { try codec.decode(bytes, using: codec.map) } }.get()
+        return try bytes.withUnsafeBytes { bytes in Result { try codec.decode(bytes) } }.get()
     }
     private func agrees<T: FixedLayoutNumber>(_ elements: [T]) throws {
         let ordinary = Ordinary(samples: elements)
         let fixed = Fixed(samples: try FixedArray<7, T>(copying: elements))
         let (ofFixed, ofOrdinary) = (try WireCodec(Fixed<7, T>.self), try WireCodec(Ordinary<T>.self))
         #expect(ofFixed.schema == ofOrdinary.schema)
-        #expect(try FieldMap(sender: ofOrdinary.schema.fields, to: ofFixed.schema, event: "Any").isIdentical)
+        #expect(
+            try WireTranslation(from: ofOrdinary.schema.fields, to: ofFixed.schema.fields, .reading, of: "Any")
+                .isIdentity)
         let bytes = try body(fixed)
         #expect(try bytes == body(ordinary), "\(T.self)")
         #expect(try value(bytes) == fixed)

@@ -25,6 +25,15 @@ struct DynamicValue: Codable {
         case (.structure(let fields), .structure(let values)):
             var container = encoder.container(keyedBy: Name.self)
             for (field, value) in zip(fields, values) { try Self.encode(field, value, &container) }
+        case (.tagged(let variants), .structure(let parts)):
+            guard parts.count == 2, case .string(let name) = parts[0], case .variant(let payload) = parts[1],
+                let fields = variants.first(where: { $0.name == name })?.fields
+            else { throw Unfit() }
+            var container = encoder.container(keyedBy: Name.self)
+            var nested = container.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))
+            if case .structure(let values) = payload {
+                for (field, value) in zip(fields, values) { try Self.encode(field, value, &nested) }
+            }
         case (.optional(let wrapped), .array(_, let values)):
             var container = encoder.singleValueContainer()
             if let value = values.first {
@@ -116,6 +125,16 @@ struct DynamicValue: Codable {
         case .structure(let fields):
             let container = try decoder.container(keyedBy: Name.self)
             return .structure(try fields.map { try field($0, container) })
+        case .tagged(let variants):
+            let container = try decoder.container(keyedBy: Name.self)
+            guard let key = container.allKeys.first, container.allKeys.count == 1,
+                let fields = variants.first(where: { $0.name == key.stringValue })?.fields
+            else { throw Unfit() }
+            let nested = try container.nestedContainer(keyedBy: Name.self, forKey: key)
+            let payload = try fields.map { try field($0, nested) }
+            return .structure([
+                .string(key.stringValue), .variant(payload.isEmpty ? .byte(0) : .structure(payload)),
+            ])
         case .optional(let wrapped):
             let container = try decoder.singleValueContainer()
             let values = container.decodeNil() ? [] : [try of(wrapped) { try container.decode(Self.self) }]

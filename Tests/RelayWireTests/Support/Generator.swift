@@ -43,10 +43,19 @@ struct Generator {
             .bool, .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string,
         ]
         if depth == 0 || random.chance(3) { return basic[random.below(basic.count)] }
-        switch random.below(canBeOptional ? 6 : 5) {
+        switch random.below(canBeOptional ? 7 : 6) {
         case 0, 1: return .array(wireType(depth: depth - 1))
+        case 5:
+            return .tagged(
+                (0...random.below(3)).map { index in
+                    WireVariant(
+                        name: "c\(index)",
+                        fields: (0..<random.below(3)).map {
+                            WireField(name: "_\($0)", type: wireType(depth: depth - 1))
+                        })
+                })
         case 2: return .dictionary(basic[random.below(basic.count)], wireType(depth: depth - 1))
-        case 5: return .optional(wireType(depth: depth - 1, canBeOptional: false))
+        case 6: return .optional(wireType(depth: depth - 1, canBeOptional: false))
         default:
             return .structure(
                 (0...random.below(4)).map { WireField(name: "m\($0)", type: wireType(depth: depth - 1)) })
@@ -112,6 +121,10 @@ struct Generator {
             }
             return .dictionary(dbus, entries)
         case .structure(let fields): return .structure(try fields.map { try value($0.type, depth: depth + 1) })
+        case .tagged(let variants):
+            let variant = variants[random.below(variants.count)]
+            let payload = try variant.fields.map { try value($0.type, depth: depth + 1) }
+            return .structure([.string(variant.name), .variant(payload.isEmpty ? .byte(0) : .structure(payload))])
         default: return value(dbus, depth: depth)
         }
     }

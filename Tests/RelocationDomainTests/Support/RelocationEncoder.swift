@@ -29,7 +29,7 @@ struct RelocationEncoder: EventEncoder {
             let codec = try WireCodec<E>(event: type)
             let stamp = try Signature(WireSchema.stampSignature)
             return try body.withUnsafeBytes {
-                try codec.decode($0, using: codec.map, trailing: stamp) as? any RelocationEvent
+                try codec.decode($0, trailing: stamp) as? any RelocationEvent
             }
         }
         guard let type = types.first(where: { $0.name == name }), let event = try decode(type) else {

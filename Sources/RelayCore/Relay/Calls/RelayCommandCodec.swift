@@ -52,7 +52,7 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
                 throw RelayError(.schemaMismatch, "it came as '\(answer.signature)' instead of '\(replySignature)'")
             }
             func decoded() throws -> C.Reply {
-                try answer.body.withUnsafeBytes { try reply.decode($0, using: reply.map) }
+                try answer.body.withUnsafeBytes { try reply.decode($0) }
             }
             if !takesDescriptors { return try decoded() }
             let bag = DescriptorBag(answer.transferred.compactMapValues { $0.disown() }) {
@@ -69,7 +69,7 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     /// Nil for progress of another shape: the command goes on all the same.
     func decodeProgress(_ signature: String, _ body: [UInt8]) -> C.Progress? {
         guard let progress, signature == "(\(progress.schema.signature))" else { return nil }
-        return try? body.withUnsafeBytes { try progress.decode($0, using: progress.map) }
+        return try? body.withUnsafeBytes { try progress.decode($0) }
     }
     func outcome(of result: Result<BusReply, RelayError>) -> CommandOutcome<C> {
         do throws(RelayError) { return .success(try decode(try result.get())) } catch { return outcome(of: error) }

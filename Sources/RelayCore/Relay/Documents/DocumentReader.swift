@@ -16,8 +16,8 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
     /// Throws what a call throws, and `SchemaMismatch` for a state that this program cannot read.
     func read(_ follower: ServiceFollower, timeout: Duration) async throws -> VersionedState<Document> {
         let (snapshot, fields) = try await snapshot(follower, timeout: timeout)
-        let map = try FieldMap(sender: fields, to: codec.schema, event: Document.name)
-        let state = try snapshot.fields.withUnsafeBytes { try codec.decode($0, using: map) }
+        let translation = try WireTranslation(from: fields, to: codec.schema.fields, .reading, of: Document.name)
+        let state = try snapshot.fields.withUnsafeBytes { try codec.decode($0, by: translation) }
         return VersionedState(state, version: snapshot.version)
     }
     /// The present state as the service has it, with its fields. Throws what a call throws.

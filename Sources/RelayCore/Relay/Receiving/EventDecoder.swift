@@ -11,7 +11,8 @@ class AnyEventDecoder: @unchecked Sendable {  // Its only subclass guards what c
 final class DecodingPlan: Sendable {
     /// Nil: what the type's own fields make, before the owner has reported any.
     let format: EventFormat?
-    fileprivate let map: FieldMap
+    /// From the sender's fields, where they are others than the type's.
+    fileprivate let translation: WireTranslation?
     /// Of a whole body.
     fileprivate let signature: [UInt8]
     /// A payload is a value's own bytes, of this type.
@@ -21,10 +22,10 @@ final class DecodingPlan: Sendable {
     let isMismatch: Bool
 
     fileprivate init(
-        _ format: EventFormat?, _ map: FieldMap, _ signature: String, isOwn: Bool = false, fault: RelayError? = nil,
-        isMismatch: Bool = false
+        _ format: EventFormat?, _ signature: String, _ translation: WireTranslation? = nil, isOwn: Bool = false,
+        fault: RelayError? = nil, isMismatch: Bool = false
     ) {
-        (self.format, self.map, self.signature) = (format, map, Array(signature.utf8))
+        (self.format, self.translation, self.signature) = (format, translation, Array(signature.utf8))
         (self.isOwn, self.fault, self.isMismatch) = (isOwn, fault, isMismatch)
     }
 }
@@ -49,7 +50,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     init(_ type: E.Type) throws {
         codec = try WireCodec(event: type)
         form = codec.form
-        own = DecodingPlan(nil, codec.map, codec.schema.signature + WireSchema.stampSignature)
+        own = DecodingPlan(nil, codec.schema.signature + WireSchema.stampSignature)
         entry = try RingEvent(type)
     }
 
@@ -60,7 +61,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     func event(_ raw: RawEvent, _ plan: DecodingPlan) throws -> E {
         if raw.isPayload { return try event(raw.body, plan) }
         try check(raw, plan)
-        return try form.decode(E.self, stamped: raw.body, using: plan.map)
+        return try form.decode(E.self, stamped: raw.body, by: plan.translation)
     }
     /// Calls `take` with events of a page of the journal, until it returns false, or one cannot be read; then `fault`
     /// says why. Returns how many it has taken.
@@ -75,12 +76,11 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     ) -> Int {
         let form = form
         var taken = 0
-        // Of the event before, which are mostly those of the next one, too. Nobody else has the decoder meanwhile; it is
-        // not counted for each event.
-        var plan: DecodingPlan?
-        var (kind, isIdentical): (Int32?, Bool) = (nil, false)
-        var decoder: Unmanaged<WireDecoder>?
-        defer { if let plan, let decoder { plan.map.decoders.keep(decoder) } }
+        // Of the event before, which are mostly those of the next one, too.
+        var (kind, translation): (Int32?, WireTranslation?)
+        // Nobody else has it meanwhile; it is not counted for each event.
+        let decoder = form.decoders.take()
+        defer { form.decoders.keep(decoder) }
         do {
             for index in range {
                 let entry = entries[index]
@@ -88,13 +88,14 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
                     let raw = page.event(entry, in: bytes)
                     let next = try self.plan(for: raw)
                     try check(raw, next)
-                    if let plan, let decoder { plan.map.decoders.keep(decoder) }
-                    (kind, isIdentical, plan) = (entry.kind, next.map.isIdentical, next)
-                    decoder = next.map.decoders.take()
+                    (kind, translation) = (entry.kind, next.translation)
                 }
-                guard let decoder else { break }  // Taken above.
                 let body = UnsafeRawBufferPointer(rebasing: bytes[entry.body])
-                if try !take(form.decode(E.self, stamped: body, isIdentical: isIdentical, by: decoder)) { break }
+                let event =
+                    translation == nil
+                    ? try form.decode(E.self, stamped: body, with: decoder)
+                    : try form.decode(E.self, stamped: body, by: translation)
+                if !take(event) { break }
                 taken += 1
             }
         } catch { fault = error }
@@ -123,10 +124,10 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
                 return value[0]
             }
         }
-        guard let transcoder = plan.format?.transcoder else { return try codec.decode(payload, using: plan.map) }
+        guard let transcoder = plan.format?.transcoder else { return try codec.decode(payload, by: plan.translation) }
         var writer = WireWriter(capacity: 2 * payload.count + 64)
         try transcoder.transcode(payload, into: &writer)
-        return try writer.withUnsafeBytes { bytes in Result { try codec.decode(bytes, using: plan.map) } }.get()
+        return try writer.withUnsafeBytes { bytes in Result { try codec.decode(bytes, by: plan.translation) } }.get()
     }
 
     // MARK: Plans
@@ -147,17 +148,16 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         }
     }
     private func makePlan(_ format: EventFormat) -> DecodingPlan {
-        if format.isOwn(of: entry) { return DecodingPlan(format, codec.map, format.signature, isOwn: true) }
+        if format.isOwn(of: entry) { return DecodingPlan(format, format.signature, isOwn: true) }
         // It came under another name than its schema's.
         guard format.name == E.name else {
-            return DecodingPlan(format, codec.map, format.signature, fault: unreported(format.number ?? 0))
+            return DecodingPlan(format, format.signature, fault: unreported(format.number ?? 0))
         }
         do throws(RelayError) {
-            let map = try FieldMap(sender: format.fields, to: codec.schema, event: E.name)
-            return DecodingPlan(format, map, format.signature)
+            let translation = try WireTranslation(from: format.fields, to: codec.schema.fields, .reading, of: E.name)
+            return DecodingPlan(format, format.signature, translation.isIdentity ? nil : translation)
         } catch {
-            return DecodingPlan(
-                format, codec.map, format.signature, fault: error, isMismatch: format.isPresent)
+            return DecodingPlan(format, format.signature, fault: error, isMismatch: format.isPresent)
         }
     }
     private func unreported(_ schema: UInt32) -> RelayError {

@@ -92,6 +92,19 @@ package struct ArgumentHash: Sendable {
             if start == end { return false }
             _ = try add(wrapped, &reader, hasSets: hasSets, &hash)
             try reader.endArray(end, elements: start)
+        case .tagged(let variants):
+            try reader.align(8)
+            let name = try reader.string()
+            hash.combine(number: UInt64(name.utf8.count))
+            hash.combine(name)
+            _ = try reader.signatureBytes()
+            guard let fields = variants.first(where: { $0.name == name })?.fields, !fields.isEmpty else {
+                // A case without a payload has a byte in its place.
+                _ = try reader.byte()
+                break
+            }
+            try reader.align(8)
+            hash.combine(number: try sum(fields, &reader, hasSets: hasSets))
         }
         return true
     }
@@ -131,12 +144,21 @@ package struct ArgumentHash: Sendable {
         }
         return forms
     }
+    private static func forms(_ variants: [WireVariant]) -> [[WireVariant]] {
+        var all: [[WireVariant]] = [[]]
+        for variant in variants {
+            let payloads = forms(variant.fields).map { WireVariant(name: variant.name, fields: $0) }
+            all = Array(payloads.lazy.flatMap { payload in all.map { $0 + [payload] } }.prefix(combinations))
+        }
+        return all
+    }
     private static func forms(_ type: WireType) -> [WireType] {
         switch type {
         case .array(let element): forms(element).map { .array($0) }
         case .optional(let wrapped): forms(wrapped).map { .optional($0) }
         case .dictionary(let key, let value): forms(value).map { .dictionary(key, $0) }
         case .structure(let fields): forms(fields).map { .structure($0) }
+        case .tagged(let variants): forms(variants).map { .tagged($0) }
         default: [type]
         }
     }
@@ -153,15 +175,6 @@ extension FNV {
 }
 
 extension WireType {
-    /// Of its first byte; of a number, also its size.
-    fileprivate var alignment: Int {
-        switch self {
-        case .byte: 1
-        case .int16, .uint16: 2
-        case .bool, .int32, .uint32, .string, .descriptor, .array, .optional, .dictionary: 4
-        case .int64, .uint64, .double, .structure: 8
-        }
-    }
     /// Each of its values is of as many bytes, with nothing between them.
     fileprivate var isNumber: Bool {
         switch self {

@@ -74,7 +74,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         withExtendedLifetime(old) {}
     }
     private func decode(_ body: [UInt8], _ descriptors: [UInt32: ReceivedDescriptor]) throws -> C {
-        func decoded() throws -> C { try body.withUnsafeBytes { try request.decode($0, using: request.map) } }
+        func decoded() throws -> C { try body.withUnsafeBytes { try request.decode($0) } }
         if !takesDescriptors { return try decoded() }
         let bag = DescriptorBag(descriptors.compactMapValues { $0.disown() }) { ReceivedDescriptor.close($0) }
         return try DescriptorBag.$current.withValue(bag) { try decoded() }

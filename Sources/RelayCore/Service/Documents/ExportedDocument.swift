@@ -39,8 +39,8 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         let state: Document
         do {
             let sender = schemas[logged.schema]?.fields ?? []
-            let map = try FieldMap(sender: sender, to: codec.schema, event: name)
-            state = try logged.body.withUnsafeBytes { try codec.decode(stamped: $0, using: map) }
+            let translation = try WireTranslation(from: sender, to: codec.schema.fields, .reading, of: name)
+            state = try logged.body.withUnsafeBytes { try codec.decode(stamped: $0, by: translation) }
         } catch {
             let reason = (error as? RelayError)?.message ?? "\(error)"
             throw RelayError(
@@ -65,7 +65,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         guard let entry = stream.document(number) else { return (.initial, 0) }
         if let state = entry.state as? Document { return (state, entry.sequence) }
         // What was set has been decoded once: see `encode`.
-        let state = (try? entry.fields.withUnsafeBytes { try codec.decode($0, using: codec.map) }) ?? .initial
+        let state = (try? entry.fields.withUnsafeBytes { try codec.decode($0) }) ?? .initial
         stream.know(number, state, of: entry.sequence)
         return (state, entry.sequence)
     }
@@ -106,7 +106,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         }
         try stream.check(writer.count, number)
         let fields = writer.takeBytes()
-        _ = try fields.withUnsafeBytes { try codec.decode($0, using: codec.map) }
+        _ = try fields.withUnsafeBytes { try codec.decode($0) }
         return fields
     }
     /// What is to be committed.

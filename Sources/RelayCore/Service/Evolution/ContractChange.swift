@@ -104,7 +104,9 @@ public enum ContractCheck {
         var changes: [ContractChange] = []
         var faults: Set<String> = []
         for kept in other.kept + [other.present] {
-            do throws(RelayError) { _ = try FieldMap(sender: kept.fields, to: schema, event: name) } catch {
+            do throws(RelayError) {
+                _ = try WireTranslation(from: kept.fields, to: schema.fields, .reading, of: name)
+            } catch {
                 if faults.insert(error.message).inserted {
                     changes.append(
                         ContractChange(.cannotRead, name, "this program reads the other's: \(error.message)"))
@@ -112,8 +114,8 @@ public enum ContractCheck {
             }
         }
         do throws(RelayError) {
-            let theirs = try WireSchema(fields: other.present.fields)
-            _ = try FieldMap(sender: schema.fields, to: theirs, event: name)
+            _ = try WireSchema(fields: other.present.fields)
+            _ = try WireTranslation(from: schema.fields, to: other.present.fields, .reading, of: name)
         } catch {
             changes.append(ContractChange(.cannotBeRead, name, "the other program reads this one's: \(error.message)"))
         }

@@ -60,7 +60,7 @@ private enum Twice1: EventInterface {
             return try Stream1.readDocument(&reader)
         }
         #expect(received == sent)
-        let state = try received.fields.withUnsafeBytes { try codec.decode($0, using: codec.map) }
+        let state = try received.fields.withUnsafeBytes { try codec.decode($0) }
         #expect(state == Lamp(brightness: 7, colour: "red"))
         for length in 0..<writer.count {
             #expect(throws: (any Error).self) {

@@ -32,7 +32,7 @@ import Testing
         // The wire encoding of the fields, without the stamp.
         let codec = try WireCodec(event: Noted.self)
         let last = try #require(records.last { $0.kind == 0 })
-        let noted = try last.payload.withUnsafeBytes { try codec.decode($0, using: codec.map) }
+        let noted = try last.payload.withUnsafeBytes { try codec.decode($0) }
         #expect(noted == Noted(text: "number 99", number: 99))
         #expect(desk.service.core.interfaces[0].stream.hasRing)
         try await desk.stop()
@@ -95,10 +95,10 @@ import Testing
         #expect(records.map(\.sequence) == Array(2...104) && records.prefix(3).map(\.previous) == [1, 0, 2])
         let (entered, weighed) = (try WireCodec(event: Entered.self), try WireCodec(event: Weighed.self))
         #expect(
-            try records[0].payload.withUnsafeBytes { try entered.decode($0, using: entered.map) }
+            try records[0].payload.withUnsafeBytes { try entered.decode($0) }
                 == Entered(text: "abc"))
         #expect(
-            try records[1].payload.withUnsafeBytes { try weighed.decode($0, using: weighed.map) }
+            try records[1].payload.withUnsafeBytes { try weighed.decode($0) }
                 == Weighed(weight: 2.5))
         // Too large for a ring of 64 KiB: it says so, and the journal has it.
         #expect(records.map(\.isTooLarge) == [false, false, true] + [Bool](repeating: false, count: 100))
