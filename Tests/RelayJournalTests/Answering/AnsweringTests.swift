@@ -146,7 +146,8 @@ enum OtherShop1: EventInterface {
                 if number == 0 { counts[name, default: 0] += extra }
             }
             return try codec.hash(
-                Fill(stock: [Stock(tags: tags, counts: counts)], codes: codes, list: list, idempotencyKey: "a"))
+                Fill(stock: [Stock(tags: tags, counts: counts)], codes: codes, list: list, idempotencyKey: "a")
+            ).present
         }
         let names = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg"]
         let first = try hash(names, capacity: 0)
@@ -181,7 +182,8 @@ enum OtherShop1: EventInterface {
         let names = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg"]
         func hash<Content: Codable & Sendable>(_ content: Content) throws -> Int64 {
             try ReplyCodec<Fill<Content>>().hash(
-                Fill(content: content, again: content, deep: ["a": [content]], idempotencyKey: "a"))
+                Fill(content: content, again: content, deep: ["a": [content]], idempotencyKey: "a")
+            ).present
         }
         var other = Set<String>(minimumCapacity: capacity)
         for name in names.reversed() { other.insert(name) }
@@ -238,6 +240,38 @@ enum OtherShop1: EventInterface {
             ) { _ in .init(orderID: "x") }
         }
         #expect(error?.code == .schemaMismatch)
+    }
+    @Test("G6: a retry over an upgrade is a repetition: fields reordered, renamed, optional ones added, nested too")
+    func overAnUpgrade() async throws {
+        let journal = try await opened(TestFolder())
+        let runs = Mutex(0)
+        let part = FirstParts.Part(title: "lamp", count: 2)
+        func first(_ parts: [FirstParts.Part]) async throws -> FirstParts.Reply {
+            try await journal.answer(FirstParts(title: "t", parts: parts, idempotencyKey: "a"), from: Self.context()) {
+                _ in
+                runs.withLock { $0 += 1 }
+                return FirstParts.Reply(parts: parts)
+            }
+        }
+        func second(_ command: SecondParts) async throws -> SecondParts.Reply {
+            try await journal.answer(command, from: Self.context()) { _ in
+                runs.withLock { $0 += 1 }
+                return SecondParts.Reply(note: nil, parts: command.parts)
+            }
+        }
+        _ = try await first([part])
+        let later = SecondParts.Part(weight: nil, count: 2, label: "lamp")
+        let command = SecondParts(note: nil, idempotencyKey: "a", parts: [later], label: "t")
+        #expect(try await second(command) == SecondParts.Reply(note: nil, parts: [later]))
+        #expect(try await first([part]) == FirstParts.Reply(parts: [part]))
+        var (noted, heavy) = (command, command)
+        noted.note = "x"
+        heavy.parts[0].weight = 1
+        for other in [noted, heavy] {
+            let error = await #expect(throws: RelayError.self) { _ = try await second(other) }
+            #expect(error?.code == .keyReused)
+        }
+        #expect(runs.withLock { $0 } == 1)
     }
     @Test("a reply that no message has room for undoes the unit") func tooLarge() async throws {
         struct Fill: IdempotentCommand {
@@ -308,4 +342,26 @@ enum OtherShop1: EventInterface {
         try await service.stop()
         journal.close()
     }
+}
+
+/// A command of a first release.
+private struct FirstParts: IdempotentCommand {
+    struct Part: Codable, Sendable, Equatable { var title: String, count: Int32 }
+    typealias Interface = Shop1
+    static let name = "PlaceParts"
+    var title: String, parts: [Part]
+    var idempotencyKey: String?
+    struct Reply: Codable, Sendable, Equatable { var parts: [Part] }
+}
+/// And of the next one.
+private struct SecondParts: IdempotentCommand, RenamedFields {
+    struct Part: Codable, Sendable, Equatable, RenamedFields {
+        static let formerNames = ["title": "label"]
+        var weight: Double?, count: Int32, label: String
+    }
+    typealias Interface = Shop1
+    static let name = "PlaceParts"
+    static let formerNames = ["title": "label"]
+    var note: String?, idempotencyKey: String?, parts: [Part], label: String
+    struct Reply: Codable, Sendable, Equatable { var note: String?, parts: [Part] }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayCore
+@testable import RelayWire
 
 @Suite("The hash of a command's arguments") struct ArgumentHashTests {
     private func hash<T: Codable>(_ value: T) throws -> Int64 { try whole(value).present }
