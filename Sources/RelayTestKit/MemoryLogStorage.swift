@@ -100,7 +100,9 @@ package final class MemoryLogStorage: EventLogStorage {
         let state = try body(DocumentDraft(present, sequence: sequence))
         var (version, emission): (DocumentVersion, @Sendable () -> Void) = (document.version(sequence), {})
         if state != present {
-            emission = try commitNow([document.encoded(state)])
+            var events = MemoryTransaction(self, [try document.encoded(state)])
+            try document.setOlder(state, in: &events)
+            emission = try commitNow(events.encoded)
             version = document.version(store.stream(D.Interface.name).head)
         }
         if let operation {
@@ -123,8 +125,9 @@ package final class MemoryLogStorage: EventLogStorage {
             throw fault.error
         }
         let steps = store.change { streams in
-            events.map { event -> @Sendable () -> Void in
+            events.flatMap(\.parts).map { event -> @Sendable () -> Void in
                 switch event {
+                case .several: return {}
                 case .volatile(let publish): return publish
                 case .durable(let interface, let event):
                     let logged = interfaces[interface]
@@ -222,4 +225,18 @@ package final class MemoryLogStorage: EventLogStorage {
     }
     /// The last sequence that was committed.
     package func head(of interface: String) -> UInt64 { store.stream(interface).head }
+}
+
+/// What a change of a document commits: its entry, and those of the documents of older interfaces that follow it.
+private struct MemoryTransaction: DocumentSink {
+    private let log: MemoryLogStorage
+    private(set) var encoded: [EncodedEvent]
+
+    init(_ log: MemoryLogStorage, _ encoded: [EncodedEvent]) { (self.log, self.encoded) = (log, encoded) }
+
+    mutating func set<D: DomainDocument>(_ state: D) throws {
+        guard let document = try log.encoder?.document(D.self), document.present.state != state else { return }
+        encoded.append(try document.encoded(state))
+        try document.setOlder(state, in: &self)
+    }
 }

@@ -25,7 +25,8 @@ enum Program {
     /// In the order in which help shows them.
     static let verbs: [any Verb.Type] = [
         Watch.self, Tail.self, Top.self, Metrics.self, History.self, Export.self, Call.self, Get.self, SetFields.self,
-        List.self, Status.self, Doctor.self, Monitor.self, NewService.self, Completion.self, Help.self,
+        List.self, CompareContracts.self, Status.self, Doctor.self, Monitor.self, NewService.self, Completion.self,
+        Help.self,
     ]
 
     static let declaration = ProgramDeclaration(

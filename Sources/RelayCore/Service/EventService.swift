@@ -40,6 +40,7 @@ public final class EventService: Sendable {
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter older: older versions of them that are served, too: see ``EventInterface/serving(_:_:)``.
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter onNotice: is called with each notice of the service: see ``Notice/Kind``. Calls are rare. They come
     ///   one at a time on a separate thread, so the closure may write to a log that blocks.
@@ -47,31 +48,36 @@ public final class EventService: Sendable {
     ///   reason. `.invalidArgument` for a bad or repeated name, and for a durable interface.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
-        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        older: OlderInterface..., admitting admitted: PeerRequirement = .anyone,
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
-        try self.init(name: name, on: bus, exporting: interfaces, admitting: admitted, onNotice: onNotice)
+        try self.init(
+            name: name, on: bus, exporting: interfaces, older: older, admitting: admitted, onNotice: onNotice)
     }
     /// Prepares a service of volatile interfaces that are chosen at run time.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter older: older versions of them that are served, too.
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter onNotice: is called with each notice of the service: see ``Notice/Kind``.
     /// - Throws: as the initialiser that takes single interfaces.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
-        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        older: [OlderInterface] = [], admitting admitted: PeerRequirement = .anyone,
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
-        try self.init(name, bus, interfaces, journal: nil, admitting: admitted, onNotice)
+        try self.init(name, bus, interfaces, older: older, journal: nil, admitting: admitted, onNotice)
     }
     /// With a log for the events of durable interfaces.
     ///
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter timing: set by tests.
     package init(
-        _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], journal: (any EventLog)?,
-        admitting admitted: PeerRequirement = .anyone, timing: ServiceTiming = ServiceTiming(),
+        _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], older: [OlderInterface] = [],
+        journal: (any EventLog)?, admitting admitted: PeerRequirement = .anyone,
+        timing: ServiceTiming = ServiceTiming(),
         _ onNotice: @escaping @Sendable (Notice) -> Void
     ) throws {
         try BusNames.check(name, as: .busName)
@@ -79,11 +85,13 @@ public final class EventService: Sendable {
             throw RelayError(.invalidArgument, "'\(name)' is a connection's name; a service needs a well-known one")
         }
         var served: [ExportedInterface] = []
-        for interface in interfaces {
+        let mapped = try OlderParts.byInterface(older, exporting: interfaces)
+        for interface in interfaces + older.map(\.interface) {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
             served.append(
                 try ExportedInterface(
-                    interface, number: served.count, logIndex: logIndex, admitting: admitted, on: bus, timing: timing))
+                    interface, number: served.count, logIndex: logIndex, admitting: admitted,
+                    mapped: mapped[ObjectIdentifier(interface)] ?? OlderParts(), on: bus, timing: timing))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
@@ -104,7 +112,15 @@ public final class EventService: Sendable {
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
         core = ServiceCore(name, bus, served, contract, loop, NoticeReporter(onNotice, timing.notices), timing)
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
-        for interface in served { for document in interface.documents.values { document.acceptSubmissions(self) } }
+        // A document that follows another one's cannot be set by itself.
+        let followers = Set(older.map { ObjectIdentifier($0.interface) })
+        for (interface, type) in zip(served, interfaces + older.map(\.interface)) {
+            for document in interface.documents.values {
+                try document.follow(events)
+                if !followers.contains(ObjectIdentifier(type)) { document.acceptSubmissions(self) }
+            }
+        }
+        for one in older { for command in one.parts.commands.values { try command.install(self) } }
     }
 
     /// Answers a command. A later handler replaces an earlier one.
@@ -139,7 +155,7 @@ public final class EventService: Sendable {
             return NoReply()
         }
     }
-    private func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ExportedCommand<C>.Handler) {
+    func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ExportedCommand<C>.Handler) {
         if let command = commands[ObjectIdentifier(type)] as? ExportedCommand<C> {
             command.setHandler(handler)
         } else {

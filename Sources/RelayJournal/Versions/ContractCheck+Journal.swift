@@ -10,32 +10,33 @@ extension ContractCheck {
     ///
     /// - Parameter interface: the contract, as this program has it.
     /// - Parameter directory: the journal's folder.
-    /// - Returns: all differences, by member. For a journal that has never had the interface, each event is `added`.
+    /// - Returns: all differences, by member. In a journal that has never had the interface, each event is ``ContractChange/Kind/added``.
     /// - Throws: `.notFound` if there is no journal. `.unavailable` for a damaged file, `.invalidArgument` for another
     ///   program's file. `.unsupportedType` for a contract that D-Bus cannot carry.
     public static func changes<I: EventInterface>(
         of interface: I.Type, fromJournalIn directory: String
     ) throws -> [ContractChange] {
-        try changes(of: interface, from: JournalFile(in: directory, vfs: nil).record(of: I.name))
+        let contract = try ContractText(of: interface)
+        return contract.changes(fromStored: try JournalFile(in: directory, vfs: nil).stored(of: I.name))
     }
 }
 
 extension JournalFile {
     /// The schemas of an interface, with those of earlier versions that have events left.
-    fileprivate func record(of interface: String) throws -> ContractRecord {
+    fileprivate func stored(of interface: String) throws -> [String: StoredEvent] {
         if size == 0 { throw RelayError(.notFound, "there is no journal at \(path)") }
         let budget = StepBudget(size: size)
         do {
             // Its service's, while that runs: whatever is opened as immutable must not change.
             let database = try connection(isLive: access(path + "-shm", F_OK) == 0)
-            return try budget.watch(database) { try record(of: interface, in: database, budget) }
+            return try budget.watch(database) { try stored(of: interface, in: database, budget) }
         } catch let error as SQLiteError {
             throw budget.isSpent ? damaged(StepBudget.fault) : refusal(error)
         }
     }
-    private func record(
+    private func stored(
         of interface: String, in database: Database, _ budget: StepBudget
-    ) throws(SQLiteError) -> ContractRecord {
+    ) throws(SQLiteError) -> [String: StoredEvent] {
         try database.execute("BEGIN")
         var schemas: [SchemaRow] = []
         try database.prepare(
@@ -57,20 +58,17 @@ extension JournalFile {
             let row = try used.integers(.text(interface), .text(schema.name), .integer(schema.number))
             kept[schema.number] = row != nil
         }
-        return record(schemas, kept)
+        return stored(schemas, kept)
     }
-    private func record(_ schemas: [SchemaRow], _ kept: [Int64: Bool]) -> ContractRecord {
-        var versions: [String: [(EventSchema, isKept: Bool)]] = [:]
+    private func stored(_ schemas: [SchemaRow], _ kept: [Int64: Bool]) -> [String: StoredEvent] {
+        var versions: [String: [(fields: [WireField], isKept: Bool)]] = [:]
         for schema in schemas {
             let fields = schema.fields.split(separator: "\n").compactMap { try? WireField(parsing: String($0)) }
             versions[schema.name, default: []].append(
-                (EventSchema(event: schema.name, fields: fields), kept[schema.number] ?? false))
+                (fields, kept[schema.number] ?? false))
         }
-        let events = versions.compactMapValues { all in
-            all.last.map { last in
-                ContractRecord.Event(present: last.0, kept: all.filter(\.isKept).map(\.0))
-            }
+        return versions.compactMapValues { all in
+            all.last.map { StoredEvent(present: $0.fields, kept: all.filter(\.isKept).map(\.fields)) }
         }
-        return ContractRecord(events: events, commands: nil)
     }
 }

@@ -79,6 +79,8 @@ extension JournalEngine {
         }
         group.events.append(event)
         group.documents.set(state, sequence: sequence)
+        var unit = UnitOfWork(self)
+        try document.setOlder(state, in: &unit)
         return document.version(sequence)
     }
     /// Writes the last entry that the transaction has of a document.

@@ -15,6 +15,7 @@ extension JournalEngine {
     }
 
     private func fault(of event: EncodedEvent) -> RelayError? {
+        if case .several(let events) = event { return events.lazy.compactMap { self.fault(of: $0) }.first }
         guard case .durable(let interface, let event) = event else { return nil }
         let number = event.index
         if interfaces.indices.contains(interface) && interfaces[interface].names.indices.contains(number) { return nil }
@@ -23,6 +24,7 @@ extension JournalEngine {
     private func place(_ event: consuming EncodedEvent) -> RelayError? {
         switch consume event {
         case .volatile(let body): group.volatile.append(body)
+        case .several(let events): for event in events { if let error = place(event) { return error } }
         case .durable(let index, let event):
             if interfaces[index].touched.isEmpty { group.dirty.append(index) }
             interfaces[index].append(event, at: group.time)

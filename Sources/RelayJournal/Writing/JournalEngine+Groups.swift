@@ -156,7 +156,7 @@ extension JournalEngine {
                 "\(E.name) is of \(E.Interface.name), which nobody exports: make the EventService with this journal first"
             )
         }
-        group.events.append(try encoder.encode(event))
+        group.events += try encoder.encode(event).parts
     }
     func asDomain<Result>(_ text: String, _ body: (DomainSQL) throws -> Result) throws -> Result {
         if let doom = group.doom { throw doom.own }

@@ -106,7 +106,9 @@ struct ContractParser {
     // MARK: The contract
 
     mutating func contract() throws(RelayError) -> ContractText {
-        if size > ContractText.longest { throw refusal("it has \(size) bytes, a contract has at most \(ContractText.longest)") }
+        if size > ContractText.longest {
+            throw refusal("it has \(size) bytes, a contract has at most \(ContractText.longest)")
+        }
         if let fault { throw fault }
         let form = try expect("'\(ContractText.mark) \(ContractText.form)'", ContractText.mark)
         if form.rest != "\(ContractText.form)" {
@@ -168,7 +170,7 @@ struct ContractParser {
         return ContractDocument(
             name: name, fields: try checked(fields, name),
             submission: isEditable
-                ? ContractDocument.Submission(requirement: required, refusals: refused.refusals) : nil)
+                ? ContractSubmission(requirement: required, refusals: refused.refusals) : nil)
     }
     private mutating func command(_ name: String) throws(RelayError) -> ContractCommand {
         var (inputs, outputs, progress): ([WireField], [WireField], [WireField]) = ([], [], [])

@@ -33,8 +33,8 @@ extension ContractEvent {
 
 extension ContractDocument {
     fileprivate init<D: DomainDocument>(of document: D.Type, in requirement: PeerRequirement) throws {
-        func submission<E: EditableDocument>(_ type: E.Type) -> Submission {
-            Submission(
+        func submission<E: EditableDocument>(_ type: E.Type) -> ContractSubmission {
+            ContractSubmission(
                 requirement: E.submitRequirement == requirement ? nil : E.submitRequirement,
                 refusals: ContractRefusals(of: E.Refusal.self))
         }

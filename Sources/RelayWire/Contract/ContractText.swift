@@ -54,22 +54,12 @@ package struct ContractEvent: Sendable {
 }
 
 package struct ContractDocument: Sendable {
-    /// How others change a document.
-    package struct Submission: Sendable {
-        /// Whom it is permitted; nil: as the interface's.
-        package let requirement: PeerRequirement?
-        package let refusals: ContractRefusals
-
-        package init(requirement: PeerRequirement? = nil, refusals: ContractRefusals = ContractRefusals()) {
-            (self.requirement, self.refusals) = (requirement, refusals)
-        }
-    }
     package let name: String
     package let fields: [WireField]
     /// nil: its service alone sets it.
-    package let submission: Submission?
+    package let submission: ContractSubmission?
 
-    package init(name: String, fields: [WireField], submission: Submission? = nil) {
+    package init(name: String, fields: [WireField], submission: ContractSubmission? = nil) {
         (self.name, self.fields, self.submission) = (name, fields, submission)
     }
     /// The command that submits it: the text leaves out what follows from the document. nil: it is not editable.
@@ -86,6 +76,17 @@ package struct ContractDocument: Sendable {
                 requirement: submission.requirement, key: .field("idempotencyKey"),
                 refusals: submission.refusals.adding(["Conflict", "Forgotten"]))
         }
+    }
+}
+
+/// How others change a document.
+package struct ContractSubmission: Sendable {
+    /// Whom it is permitted; nil: as the interface's.
+    package let requirement: PeerRequirement?
+    package let refusals: ContractRefusals
+
+    package init(requirement: PeerRequirement? = nil, refusals: ContractRefusals = ContractRefusals()) {
+        (self.requirement, self.refusals) = (requirement, refusals)
     }
 }
 

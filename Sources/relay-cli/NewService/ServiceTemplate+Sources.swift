@@ -198,6 +198,32 @@ extension ServiceTemplate {
             }
         }
         """#,
+        "Tests/@MODULE@Tests/ContractTests.swift": #"""
+        import @MODULE@
+        import RelayCore
+        import Testing
+
+        @Test("the contract is as it was released, in Contracts") func contract() throws {
+            try ContractFile.check(@MODULE@1.self, at: "Contracts/@INTERFACE@.contract")
+        }
+        """#,
+        "Contracts/@INTERFACE@.contract": """
+        # The contract of @INTERFACE@, for the tests to compare: see ContractFile.
+        # Do not edit it: RELAY_WRITE_CONTRACTS=1 swift test
+        relay-contract 1
+        interface @INTERFACE@
+        durable
+        requires anyone
+
+        event NoteAdded
+            field noteID x
+            field text s
+
+        command AddNote
+            in text s
+            out noteID x
+            refuses Empty
+        """,
         ".gitignore": """
         /.build
         /debian/.debhelper
@@ -214,6 +240,7 @@ extension ServiceTemplate {
         | `Sources/@MODULE@Domain` | the rules and the tables; tested without a bus |
         | `Sources/@PROGRAM@` | the service |
         | `Sources/@WORDS@-cli` | a front end |
+        | `Contracts` | the contract as it was released: a test compares it with the code |
         | `packaging` | unit, user, bus activation and policy for the system bus |
         | `debian` | the Debian package |
 
@@ -250,6 +277,12 @@ extension ServiceTemplate {
            print it in the handler to see it. A table that is there is changed by one more `Migration`; while you try
            things out, remove `.build/journal` instead.
         3. Change the front end, `Sources/@WORDS@-cli/@MODULE@CLI.swift`.
+
+        4. Run the tests. They say what a change of the contract breaks, for whom, and what to do instead. If it breaks
+           nothing, or nothing was released yet, write the file in `Contracts` again:
+
+               RELAY_WRITE_CONTRACTS=1 swift test           # what breaks nothing
+               RELAY_WRITE_CONTRACTS=breaking swift test    # everything
 
         A field is a `Bool`, an integer, a `Double`, a `String`, an enum with raw values, a struct, an optional, or an array
         or dictionary of these. Events that are kept outlive releases: Relay's EVOLUTION.md says which changes old

@@ -23,6 +23,10 @@ struct ContractTests {
         "Contents": (["after", "limit"], "a(xx)au", "tta(xis)a(xxs)a(xx)"),
     ]
 
+    @Test("is as it was released") func files() throws {
+        try ContractFile.check(Relocation1.self, at: "Contracts/org.eventrelay.Relocation1.contract")
+        try ContractFile.check(Inventory1.self, at: "Contracts/org.eventrelay.Inventory1.contract")
+    }
     @Test("has every event, with the fields and the D-Bus signature that other languages see")
     func eventForms() throws {
         #expect(Set(Relocation1.contract.events.map { $0.name }) == Set(Self.events.keys))

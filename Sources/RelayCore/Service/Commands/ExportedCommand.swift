@@ -96,6 +96,13 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         return
             "\(trouble.clauseForPeers): nothing of \(C.name) was done; \(trouble.storageAdvice), and send it again"
     }
+    /// Runs the handler in place of a command that is mapped to this one.
+    func run(_ command: C, _ context: CommandContext) async throws -> C.Reply {
+        guard let handler = handler.withLock({ $0 }) else {
+            throw RelayError(.unavailable, "\(C.name) has no handler any more")
+        }
+        return try await handler(command, context)
+    }
     override var hasHandler: Bool { handler.withLock { $0 != nil } }
 
     override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {

@@ -18,6 +18,8 @@ package class AnyExportedDocument: @unchecked Sendable {  // Immutable but for t
     func begin(_ logged: LoggedDocument?, _ schemas: [UInt32: EventSchema]) throws {}
     /// Until the service has a handler, sets what is submitted, if the document is editable.
     func acceptSubmissions(_ service: EventService) {}
+    /// Finds the documents of older interfaces that are set with this one. Before anything is published.
+    func follow(_ events: ExportedEvents) throws {}
 }
 
 /// One document with its codec.
@@ -28,8 +30,17 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
     /// committed.
     private static var room: Int { 4_096 }
 
-    init(_ codec: WireCodec<Document>, _ stream: PublishedStream, _ number: Int, logIndex: Int?) {
-        self.codec = codec
+    private let older: [any DocumentDerivation<Document>]
+    /// Of a volatile one: encode what the older documents become, and return what sets them. Set by `follow`.
+    private var followers: [(Document) throws -> () throws -> Void] = []
+    /// Older documents are set in this one's order.
+    private let order = PublishingLock(())
+
+    init(
+        _ codec: WireCodec<Document>, _ stream: PublishedStream, _ number: Int, logIndex: Int?,
+        older: [any DocumentDerivation<Document>] = []
+    ) {
+        (self.codec, self.older) = (codec, older)
         super.init(Document.name, stream, number, logIndex: logIndex)
     }
     override func begin(_ logged: LoggedDocument?, _ schemas: [UInt32: EventSchema]) throws {
@@ -109,6 +120,34 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         _ = try fields.withUnsafeBytes { try codec.decode($0) }
         return fields
     }
+    override func follow(_ events: ExportedEvents) throws {
+        if logIndex != nil { return }
+        followers = try older.compactMap { try ($0 as? any VolatileDerivation<Document>)?.follower(of: events) }
+    }
+    /// Sets the documents of older interfaces within a transaction that has set this one.
+    package func setOlder<Sink: DocumentSink & ~Copyable>(_ state: Document, in sink: inout Sink) throws {
+        for derivation in older { try derivation.set(state, in: &sink) }
+    }
+    /// Encodes a state; what it returns sets it.
+    func prepared(_ state: Document) throws -> () throws -> Void {
+        let fields = try encode(state)
+        return { [self] in _ = try set(state, fields) }
+    }
+    /// Gives a new state of a volatile document its place, and one to each document that follows it.
+    private func place(
+        _ fields: [UInt8], _ state: Document, after sequence: UInt64, placed: (UInt64) -> Void = { _ in }
+    ) throws -> UInt64? {
+        if followers.isEmpty {
+            return try stream.publish(document: number, fields, state, after: sequence, placed: placed)
+        }
+        let setOthers = try followers.map { try $0(state) }
+        return try order.withLock { _ in
+            guard let placed = try stream.publish(document: number, fields, state, after: sequence, placed: placed)
+            else { return nil }
+            for set in setOthers { try set() }
+            return placed
+        }
+    }
     /// What is to be committed.
     package func encoded(_ state: Document) throws -> EncodedEvent {
         let fields = try encode(state)
@@ -129,7 +168,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         while true {
             let (present, sequence) = present
             if present == state { return version(sequence) }
-            if let placed = try stream.publish(document: number, fields, state, after: sequence) {
+            if let placed = try place(fields, state, after: sequence) {
                 return version(placed)
             }
         }
@@ -141,7 +180,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
             var state = present
             let result = try change(&state)
             if state == present { return result }
-            if try stream.publish(document: number, encode(state), state, after: sequence) != nil { return result }
+            if try place(encode(state), state, after: sequence) != nil { return result }
         }
     }
     /// As a submission of a volatile document: nil if its version is not the present one.
@@ -155,7 +194,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
             placed(version(sequence))
             return version(sequence)
         }
-        return try stream.publish(document: number, fields, state, after: sequence) { placed(version($0)) }
+        return try place(fields, state, after: sequence) { placed(version($0)) }
             .map { version($0) }
     }
 }

@@ -9,15 +9,20 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
     let logIndex: Int?
     /// Its payload is the value's own bytes, so many; nil: its fields in the wire encoding.
     let valueSize: Int?
+    /// The same where nothing but those bytes is to be published.
+    private let plainSize: Int?
+    /// It is something in an older interface, too.
+    let isMapped: Bool
 
-    init(_ stream: PublishedStream, _ index: Int, logIndex: Int?, valueSize: Int?) {
+    init(_ stream: PublishedStream, _ index: Int, logIndex: Int?, valueSize: Int?, isMapped: Bool) {
         (self.stream, self.index, self.logIndex, self.valueSize) = (stream, index, logIndex, valueSize)
+        (self.isMapped, plainSize) = (isMapped, isMapped ? nil : valueSize)
     }
     /// A value whose own bytes are the payload, while payloads are enough: makes no message. Returns false, with
     /// nothing done, where there is more to do.
     @inline(__always) final func publishBytes(_ value: UnsafeRawPointer) throws -> Bool {
-        guard let valueSize, stream.needsPayloadsOnly.load(ordering: .relaxed) else { return false }
-        return try stream.publish(index, UnsafeRawBufferPointer(start: value, count: valueSize))
+        guard let plainSize, stream.needsPayloadsOnly.load(ordering: .relaxed) else { return false }
+        return try stream.publish(index, UnsafeRawBufferPointer(start: value, count: plainSize))
     }
 }
 
@@ -27,14 +32,22 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     private let template: MessageTemplate
     /// What is set, and has a table of its own.
     private let isDocument = E.self is any DomainDocument.Type
+    private let older: [any EventDerivation<E>]
     /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body:
     /// it must not be found too large once it was committed.
     private var room: Int { logIndex == nil ? 32 : 2_048 }
 
-    init(_ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?) {
-        (self.codec, template) = (codec, stream.templates[index])
+    init(
+        _ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?,
+        older: [any EventDerivation<E>] = []
+    ) {
+        (self.codec, template, self.older) = (codec, stream.templates[index], older)
         let valueSize = logIndex == nil && E.isFixedLayout ? MemoryLayout<E>.size : nil
-        super.init(stream, index, logIndex: logIndex, valueSize: valueSize)
+        super.init(stream, index, logIndex: logIndex, valueSize: valueSize, isMapped: !older.isEmpty)
+    }
+    /// What it is in older interfaces.
+    func derived(_ event: E, by events: ExportedEvents) throws -> [EncodedEvent] {
+        try older.flatMap { try $0.encode(event, by: events) }
     }
     /// After `publishBytes`, which knows what to do with a value's own bytes while payloads are enough.
     func publish(_ event: E) throws {
@@ -94,6 +107,8 @@ struct ExportedEvents: EventEncoder {
     private let interfaces: Set<String>
     private var table = TypeTable<AnyExportedEvent>()
     private var documents: [ObjectIdentifier: AnyExportedDocument] = [:]
+    /// What is published to several volatile interfaces is in the same order in each.
+    private let order = SharedOrder()
 
     init(_ service: String, _ interfaces: [ExportedInterface]) {
         self.service = service
@@ -103,8 +118,22 @@ struct ExportedEvents: EventEncoder {
             documents.merge(interface.documents) { first, _ in first }
         }
     }
-    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent { try served(E.self).encoded(event) }
-    func publish<E: DomainEvent>(_ event: E) throws { try served(E.self).publish(event) }
+    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent {
+        let served = try served(E.self)
+        return served.isMapped ? order.joined(try parts(of: event)) : try served.encoded(event)
+    }
+    /// The event, then what it is in older interfaces.
+    func parts<E: DomainEvent>(of event: E) throws -> [EncodedEvent] {
+        let served = try served(E.self)
+        let own = try served.encoded(event)
+        return served.isMapped ? [own] + (try served.derived(event, by: self)) : [own]
+    }
+    func publish<E: DomainEvent>(_ event: E) throws {
+        let served = try served(E.self)
+        if !served.isMapped { return try served.publish(event) }
+        if served.stream.hasEnded { throw served.stream.ended }
+        if case .volatile(let send) = try encode(event) { send() }
+    }
     @inline(__always) func publishBytes(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
         guard let served = table.reference(for: type) else { return false }
         return try served._withUnsafeGuaranteedRef { try $0.publishBytes(value) }
@@ -151,6 +180,26 @@ extension EventEncoder {
 package enum EncodedEvent: Sendable {
     /// The interface's number in what `EventLogStorage.open` was given.
     case durable(interface: Int, LoggedEvent)
+    /// Events of several durable interfaces, for one transaction.
+    case several([EncodedEvent])
     /// To be called after the commit, on the committing thread: gives it its place, and sends it.
     case volatile(@Sendable () -> Void)
+}
+
+extension EncodedEvent {
+    /// Each with one place.
+    package var parts: [EncodedEvent] { if case .several(let parts) = self { parts } else { [self] } }
+}
+
+/// Keeps what belongs together in one order, in all the volatile interfaces that it goes to.
+private final class SharedOrder: Sendable {
+    private let lock = PublishingLock(())
+
+    /// One of several: all of them are durable, or all are volatile.
+    func joined(_ parts: [EncodedEvent]) -> EncodedEvent {
+        let volatile = parts.compactMap { part in if case .volatile(let send) = part { send } else { nil } }
+        if volatile.count < parts.count { return .several(parts) }
+        // What is called was encoded before: no code of a user's runs under the lock.
+        return .volatile { [self] in lock.withLock { _ in for send in volatile { send() } } }
+    }
 }

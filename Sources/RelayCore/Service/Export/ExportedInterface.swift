@@ -26,10 +26,11 @@ struct ExportedInterface: Sendable {
     ///   - number: of the interface in its service.
     ///   - logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
     ///   - admitted: whom the service admits at all: what the contract requires comes on top.
+    ///   - mapped: what its events and documents are in older interfaces, and what its commands are in a newer one.
     ///   - bus: where it is offered; one of a test's own brings its outlet, and its time.
     init<I: EventInterface>(
         _ interface: I.Type, number: Int, logIndex: Int?, admitting admitted: PeerRequirement = .anyone,
-        on bus: Bus = .session, timing: ServiceTiming = ServiceTiming()
+        mapped: OlderParts = OlderParts(), on bus: Bus = .session, timing: ServiceTiming = ServiceTiming()
     ) throws {
         try BusNames.check(I.name, as: .interface)
         retention = (I.durability as? Durable)?.retention
@@ -45,7 +46,8 @@ struct ExportedInterface: Sendable {
         try requirement.check(forServiceOn: bus, I.name)
         for type in I.contract.commands { try type.requirement.check(forServiceOn: bus, "\(I.name).\(type.name)") }
         let plan = try RingPlan(interface, isVolatile: isVolatile, ringIndex: number)
-        var builder = Builder(interface: I.name, logIndex: isVolatile ? nil : logIndex, admitted: admitted)
+        var builder = Builder(
+            interface: I.name, logIndex: isVolatile ? nil : logIndex, admitted: admitted, mapped: mapped)
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }
         (name, path, self.requirement) = (I.name, Stream1.path(of: I.name), requirement)
@@ -114,6 +116,7 @@ struct ExportedInterface: Sendable {
         let interface: String
         let logIndex: Int?
         let admitted: PeerRequirement
+        let mapped: OlderParts
         var methods: [InterfaceDescription.Method] = []
         var signals: [InterfaceDescription.Signal] = []
         var schemas: [UInt32: EventSchema] = [:]
@@ -128,8 +131,8 @@ struct ExportedInterface: Sendable {
         var commands: [String: AnyExportedCommand] = [:]
         var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
 
-        init(interface: String, logIndex: Int?, admitted: PeerRequirement) {
-            (self.interface, self.logIndex, self.admitted) = (interface, logIndex, admitted)
+        init(interface: String, logIndex: Int?, admitted: PeerRequirement, mapped: OlderParts) {
+            (self.interface, self.logIndex, self.admitted, self.mapped) = (interface, logIndex, admitted, mapped)
         }
 
         mutating func add<E: DomainEvent>(event type: E.Type) throws {
@@ -139,8 +142,12 @@ struct ExportedInterface: Sendable {
                 try MessageTemplate(
                     path: Stream1.path(of: interface), interface: interface, member: E.name,
                     signature: Signature(codec.schema.signature + WireSchema.stampSignature)))
+            let older = mapped.derivations(of: type)
             makers.append(
-                (ObjectIdentifier(type), { [logIndex] in ExportedEvent(codec, $0, index, logIndex: logIndex) }))
+                (
+                    ObjectIdentifier(type),
+                    { [logIndex] in ExportedEvent(codec, $0, index, logIndex: logIndex, older: older) }
+                ))
             schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
             signals.append(try InterfaceDescription.Signal(type, fields: codec.schema.fields))
             if let document = type as? any DomainDocument.Type { try add(document: document, number: index) }
@@ -154,10 +161,11 @@ struct ExportedInterface: Sendable {
             let codec = try WireCodec(event: type)
             properties[number] = try DocumentProperty(D.name, codec.schema)
             described.append(try InterfaceDescription.Property(type, fields: codec.schema.fields))
+            let older = mapped.derivations(ofDocument: type)
             documentMakers.append(
                 (
                     ObjectIdentifier(type),
-                    { [logIndex] in ExportedDocument(codec, $0, number, logIndex: logIndex) }
+                    { [logIndex, older] in ExportedDocument(codec, $0, number, logIndex: logIndex, older: older) }
                 ))
         }
         func documents(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedDocument] {
@@ -167,7 +175,8 @@ struct ExportedInterface: Sendable {
             Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
         }
         mutating func add<C: Command>(command type: C.Type) throws {
-            let served = try ExportedCommand(type, admitting: admitted)
+            let others = mapped.commands[ObjectIdentifier(type)]?.requirement ?? .anyone
+            let served = try ExportedCommand(type, admitting: admitted.joined(by: others))
             commands[C.name] = served
             commandsByType[ObjectIdentifier(type)] = served
             let fields = served.fields

@@ -52,6 +52,7 @@ package final class PublishedStream: Sendable {
         state = PublishingLock(State(place: StreamPlace(events: names.count), outlets: outlets))
     }
     var sequence: UInt64 { state.withLock { $0.place.sequence } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
     /// Where the run stands, and the oldest sequence that can be had.
     var extent: (head: UInt64, oldest: UInt64) {
         state.withLock { ($0.place.sequence, $0.history?.oldest(of: [Stream1.allNames]) ?? .max) }

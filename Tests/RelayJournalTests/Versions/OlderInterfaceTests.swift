@@ -1,0 +1,212 @@
+import RelayCore
+import RelayTestKit
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import RelayJournal
+
+@Suite("Two versions of an interface at once", .heavy, .tags(.g5, .g6)) struct OlderInterfaceTests {
+    private static let name = "org.example.Orders"
+    private let bus: PrivateBus
+    private let folder: TestFolder
+    init() throws { (bus, folder) = (try PrivateBus(), try TestFolder()) }
+
+    /// Runs a release with the first version alone.
+    private func serveFirst(_ body: (EventService) async throws -> Void) async throws {
+        let journal = try EventJournal(directory: folder.path)
+        let service = try EventService(name: Self.name, on: bus.bus, exporting: Orders1.self, journal: journal)
+        service.handle(Orders1.Place.self) { _, _ in Orders1.Place.Reply(orderID: 0) }
+        service.handle(Orders1.Cancel.self) { _, _ in }
+        try await service.start()
+        try await body(service)
+        try await service.stop()
+        journal.close()
+    }
+    /// Runs a release with both versions, whose handlers count.
+    private func serveBoth(
+        _ faults: JournalFaults = JournalFaults(), _ body: (EventService, EventJournal) async throws -> Void
+    ) async throws {
+        let journal = try EventJournal(directory: folder.path, faults: faults, permit: nil)
+        let service = try EventService(
+            name: Self.name, on: bus.bus, exporting: Orders2.self, older: Orders2.servingFirst, journal: journal)
+        let count = Counter()
+        service.handle(Orders2.Place.self, in: journal) { command, context, unit in
+            if command.title.count > 10 { throw Orders2.Place.Failure.tooLong }
+            if command.title == "closed" { throw Orders2.Place.Failure.closed }
+            context.report(.init(done: 0.5), of: command)
+            let id = "\(count.next())"
+            try unit.publish(Orders2.Placed(id: id, totals: [1, 2]))
+            return Orders2.Place.Reply(id: id)
+        } onRefusal: { _, events in
+            try events.publish(Orders2.Placed(id: "-1", totals: []))
+        }
+        service.handle(Orders1.Cancel.self) { _, _ in }
+        try await service.start()
+        try await body(service, journal)
+        try await service.stop()
+        journal.close()
+    }
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+    /// The first deliveries of a subscription: an event's value, or a gap's description.
+    private func read<E: DomainEvent & Equatable>(
+        _ count: Int, _ type: E.Type, from start: StreamPosition = .beginning, cursors: String? = nil
+    ) async throws -> [(event: E, sequence: UInt64)] {
+        let relay = try EventRelay(
+            following: Self.name, on: bus.bus, interfaces: E.Interface.self, cursors: cursors)
+        let stream = try relay.events(of: E.self, from: start)
+        relay.activate()
+        var events: [(E, UInt64)] = []
+        for await delivery in stream {
+            switch delivery {
+            case .event(let event, let stamp): events.append((event, stamp.sequence))
+            case .gap(let gap): Issue.record("\(gap)")
+            }
+            if events.count == count { break }
+        }
+        relay.invalidate()
+        return events
+    }
+
+    @Test("an old front end goes on over the upgrade, with its place and the whole history, and without a gap")
+    func upgrade() async throws {
+        let cursors = try TestFolder()
+        try await serveFirst { service in
+            for id: Int64 in 1...2 { try await service.publish(Orders1.Placed(orderID: id, total: 1)) }
+            let events = try await read(2, Orders1.Placed.self, from: .resuming("desk"), cursors: cursors.path)
+            #expect(events.map(\.event.orderID) == [1, 2])
+        }
+        try await serveBoth { service, _ in
+            try await service.publish(Orders2.Placed(id: "3", totals: [2, 3]))
+            try await service.publish(Orders2.Audited(by: "me"))
+            try await service.publish(Orders2.Split(ids: ["4", "5"]))
+            try await service.publish(Orders2.Split(ids: []))
+            try await service.publish(contentsOf: [Orders2.Placed(id: "6", totals: []), .init(id: "7", totals: [])])
+            let events = try await read(5, Orders1.Placed.self, from: .resuming("desk"), cursors: cursors.path)
+            #expect(events.map(\.event.orderID) == [3, 4, 5, 6, 7] && events.first?.event.total == 5)
+            let all = try await read(7, Orders1.Placed.self)
+            #expect(all.map(\.event.orderID) == Array(1...7) && all.map(\.sequence) == Array(1...7))
+            let new = try await read(3, Orders2.Placed.self)
+            #expect(new.map(\.event.id) == ["3", "6", "7"])
+        }
+    }
+    @Test("live events of both versions arrive, and those of a unit that is undone in neither") func live() async throws
+    {
+        try await serveBoth { service, journal in
+            let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: Orders1.self, Orders2.self)
+            let old = EventRecorder(relay.publisher, of: Orders1.self)
+            let new = EventRecorder(relay.publisher, of: Orders2.self)
+            relay.activate()
+            try await relay.ready()
+            struct Undone: Error {}
+            await #expect(throws: Undone.self) {
+                try await journal.unitOfWork { unit in
+                    try unit.publish(Orders2.Placed(id: "1", totals: []))
+                    throw Undone()
+                }
+            }
+            try await journal.unitOfWork { unit in
+                try unit.publish(Orders2.Placed(id: "2", totals: []))
+                try unit.publish(Orders1.Placed(orderID: 3, total: 0))
+                try unit.publish(Orders2.Split(ids: ["4"]))
+            }
+            try await relay.barrier()
+            #expect(old.events(of: Orders1.Placed.self).map(\.orderID) == [2, 3, 4])
+            #expect(new.events(of: Orders2.Placed.self).map(\.id) == ["2"])
+            #expect(new.events(of: Orders2.Split.self).count == 1)
+            relay.invalidate()
+        }
+    }
+    @Test("a kill before or after the commit leaves events of both versions, or of neither") func kills() async throws {
+        let copies = Mutex<[JournalStep: JournalCopy]>([:])
+        let isArmed = Mutex(false)
+        let source = folder.database
+        let faults = JournalFaults { step in
+            guard [.beforeCommit, .afterCommit, .betweenEmissions].contains(step), isArmed.withLock({ $0 }) else {
+                return
+            }
+            // What is on disk at this moment is what a kill would leave.
+            copies.withLock { copies in
+                guard copies[step] == nil, let directory = try? TestFolder() else { return }
+                let copy = JournalCopy(directory: directory)
+                for suffix in ["", "-wal"] { copy.write(copy.bytes(source + suffix), to: copy.path + suffix) }
+                copies[step] = copy
+            }
+        }
+        try await serveBoth(faults) { service, _ in
+            isArmed.withLock { $0 = true }
+            try await service.publish(Orders2.Split(ids: ["1", "2"]))
+            isArmed.withLock { $0 = false }
+        }
+        for (step, count) in [(JournalStep.beforeCommit, 0), (.afterCommit, 1), (.betweenEmissions, 1)] {
+            let copy = try #require(copies.withLock { $0[step] })
+            let journal = try EventJournal(directory: copy.directory.path)
+            _ = try EventService(
+                name: Self.name, on: bus.bus, exporting: Orders2.self, older: Orders2.servingFirst, journal: journal)
+            #expect(try await journal.statistics(of: Orders2.self).events == count, "\(step)")
+            #expect(try await journal.statistics(of: Orders1.self).events == 2 * count, "\(step)")
+            journal.close()
+        }
+    }
+    @Test("old commands run as new ones: replies, progress, refusals, and keys") func commands() async throws {
+        try await serveBoth { service, journal in
+            let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: Orders1.self, Orders2.self)
+            relay.activate()
+            #expect(try await relay.call(Orders1.Place(title: "a", idempotencyKey: nil)).orderID == 1)
+            // A retry is a repetition, by the same version and by the other one.
+            for _ in 0..<2 {
+                #expect(try await relay.call(Orders1.Place(title: "b", idempotencyKey: "k")).orderID == 2)
+            }
+            #expect(try await relay.call(Orders2.Place(title: "b", urgent: false, idempotencyKey: "k")).id == "2")
+            #expect(try await relay.call(Orders2.Place(title: "c", urgent: false, idempotencyKey: "l")).id == "3")
+            #expect(try await relay.call(Orders1.Place(title: "c", idempotencyKey: "l")).orderID == 3)
+            let reused = await relay.outcome(of: Orders1.Place(title: "other", idempotencyKey: "k"))
+            guard case .failed(let error) = reused else { throw RelayError(.internalFailure, "\(reused)") }
+            #expect(error.code == .keyReused)
+            // Of the same name; and of none.
+            guard
+                case .refused(.tooLong) = await relay.outcome(
+                    of: Orders1.Place(title: "much too long", idempotencyKey: nil))
+            else { throw RelayError(.internalFailure, "not refused") }
+            guard case .failed(let other) = await relay.outcome(of: Orders1.Place(title: "closed", idempotencyKey: nil))
+            else { throw RelayError(.internalFailure, "not refused") }
+            #expect(other.code == .invalidArgument && !other.mayHaveRun)
+            let reported = Mutex<[Int32]>([])
+            let running = relay.start(Orders1.Place(title: "d", idempotencyKey: nil))
+            for await progress in running.progress { reported.withLock { $0.append(progress.percent) } }
+            #expect(try await running.outcome.get().orderID == 4)
+            #expect(reported.withLock { $0 } == [50])
+            // A refusal's events, too.
+            #expect(try await journal.statistics(of: Orders1.self).events == 6)
+            #expect(try await journal.statistics(of: Orders2.self).events == 6)
+            relay.invalidate()
+        }
+    }
+    @Test("a document of the old version follows the new one's, in one transaction, over restarts") func documents()
+        async throws
+    {
+        try await serveBoth { service, journal in
+            try await service.document(Orders2.Desk.self).set(Orders2.Desk(open: ["a", "b"]))
+            #expect(try service.document(Orders1.Desk.self).state.open == 2)
+            try await journal.unitOfWork { unit in
+                try unit.set(Orders2.Desk(open: ["a"]))
+                #expect(try unit.get(Orders1.Desk.self).open == 1)
+            }
+            // The old one stays the same: it gets no entry.
+            try await service.document(Orders2.Desk.self).update { $0.open = ["c"] }
+            #expect(try service.document(Orders1.Desk.self).version.sequence == 2)
+        }
+        try await serveBoth { service, _ in
+            #expect(try service.document(Orders1.Desk.self).state.open == 1)
+            #expect(try service.document(Orders2.Desk.self).state.open == ["c"])
+        }
+    }
+}
