@@ -105,7 +105,8 @@ let package = Package(
             dependencies: ["RelayCore", "RelayJournal", "RelaySystemd", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),
         .testTarget(
-            name: "RelayFoundationTests", dependencies: ["RelayEvents", "RelayFoundation"], swiftSettings: strict),
+            name: "RelayFoundationTests", dependencies: ["RelayEvents", "RelayFoundation", "RelayWire"],
+            swiftSettings: strict),
         .testTarget(
             name: "RelocationDomainTests",
             dependencies: ["RelocationDomain", "RelayJournal", "RelayTestKit", "TestSupport", "TestTraits"],
@@ -174,7 +175,7 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "dbus_python_client.py", "hostile_service.py", "property_watcher.py", "signal_probe.py",
+                "dbus_python_client.py", "dbus_python_enums.py", "hostile_service.py", "property_watcher.py", "signal_probe.py",
                 "system_log.sh",
             ],
             swiftSettings: strict),

@@ -256,7 +256,7 @@ class Follower:
             self.schemas = {}
             for number, (name, fields) in sorted(answer[0].items()):
                 # The last of a name is the present one.
-                fields = [(field.partition(":")[0], parse_shape(field.partition(":")[2])[0]) for field in fields]
+                fields = [parse_shape(f"({field})")[0][1][0] for field in fields]
                 self.schemas[number] = self.schemas[name] = ("(", fields)
             options = {"features": GLib.Variant("as", ["runs"])}
             if self.runs:

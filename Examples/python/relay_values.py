@@ -1,4 +1,5 @@
-"""Values of events: a shape such as "a(id:x,title:?s)", and the bytes that it or a layout describes.
+"""Values of events: a shape such as "a(id:x,title:?s)" or "[idle,printing(page:i)]", and the bytes that it or a layout
+describes.
 
 Written from docs/internals/PROTOCOL.md ("Types", "The annotation org.eventrelay.Fields") and docs/internals/RING.md ("The event list").
 """
@@ -22,18 +23,37 @@ def parse_shape(text, depth=0):
     if head in ("a", "?"):
         element, rest = parse_shape(rest, depth + 1)
         return (head, element), rest
+    if head == "[":
+        return parse_cases(rest, depth)
     if head != "(":
         raise ValueError(f"no shape: {text!r}")
     fields = []
     while rest[:1] != ")":
         name, _, rest = rest.removeprefix(",").partition(":")
         kind, rest = parse_shape(rest, depth + 1)
-        fields.append((name, kind))
+        fields.append((name.partition("|")[0], kind))
     return ("(", fields), rest[1:]
 
 
+def parse_cases(text, depth):
+    """The cases of an enum, by their names: the fields of each payload."""
+    cases = {}
+    while text[:1] != "]":
+        text = text.removeprefix(",")
+        end = next((i for i, c in enumerate(text) if c in ",(]"), None)
+        if end is None:
+            raise ValueError("the cases of an enum do not end")
+        name, text = text[:end], text[end:]
+        (_, cases[name]), text = parse_shape(text, depth + 1) if text[0] == "(" else (("(", []), text)
+    return ("[", cases), text[1:]
+
+
 def named(value, kind):
-    """A structure as a dictionary, an optional as its value or None."""
+    """A structure as a dictionary, an optional as its value or None, an enum as "idle" or {"printing": {"page": 3}}."""
+    if kind[0] == "[":
+        case, payload = value
+        fields = kind[1].get(case)
+        return {case: named(payload, ("(", fields)) if fields else payload} if fields != [] else case
     if kind[0] == "?":
         return named(value[0], kind[1]) if value else None
     if kind[0] == "a":
@@ -45,8 +65,41 @@ def named(value, kind):
     return value
 
 
-def alignment(kind):
+def unnamed(value, kind, variant):
+    """The opposite of `named`: what GLib.Variant takes for the signature of the shape.
+
+    `variant` makes a variant of a signature and a value: GLib.Variant.
+    """
+    if kind[0] == "[":
+        (case, payload), = value.items() if isinstance(value, dict) else {value: None}.items()
+        fields = ("(", kind[1][case])
+        return case, variant(signature(fields), unnamed(payload, fields, variant)) if fields[1] else variant("y", 0)
+    if kind[0] == "?":
+        return [] if value is None else [unnamed(value, kind[1], variant)]
+    if kind[0] == "a":
+        return [unnamed(element, kind[1], variant) for element in value]
+    if kind[0] == "{":
+        return {key: unnamed(element, kind[2], variant) for key, element in value.items()}
     if kind[0] == "(":
+        return tuple(unnamed((value or {}).get(name), field, variant) for name, field in kind[1])
+    return value
+
+
+def signature(kind):
+    """A shape without names."""
+    if isinstance(kind, str):
+        return kind
+    if kind[0] == "[":
+        return "(sv)"
+    if kind[0] == "(":
+        return "(" + "".join(signature(field) for _, field in kind[1]) + ")"
+    if kind[0] == "{":
+        return "a{" + signature(kind[1]) + signature(kind[2]) + "}"
+    return "a" + signature(kind[1])
+
+
+def alignment(kind):
+    if kind[0] in "([":
         return 8
     return struct.calcsize(BASIC[kind]) if isinstance(kind, str) else 4
 
@@ -79,6 +132,8 @@ class WireReader:
         if kind[0] == "(":
             self.align(8)
             return tuple(self.value(field) for _, field in kind[1])
+        if kind[0] == "[":
+            return self.case(kind[1])
         length, elements = self.number("I"), []
         self.align(alignment(kind[1] if kind[0] != "{" else ("(", [])))
         end = self.at + length
@@ -91,6 +146,19 @@ class WireReader:
             else:
                 elements.append(self.value(kind[1]))
         return dict(elements) if kind[0] == "{" else elements
+
+    def case(self, cases):
+        self.align(8)
+        name = self.value("s")
+        length = self.number("B")
+        self.at += length + 1
+        text = self.data[self.at - length - 1:self.at - 1].decode()
+        fields = ("(", cases[name])
+        if not fields[1]:
+            return name, self.value(text)
+        if text != signature(fields):
+            raise ValueError(f"the case {name} has {text}")
+        return name, self.value(fields)
 
 
 def parse_layout(text):

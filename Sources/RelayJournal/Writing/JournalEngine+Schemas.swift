@@ -23,7 +23,9 @@ extension JournalEngine {
             .rows([.integer(id)]) { rows.append(SchemaRow($0)) }
         for row in rows {
             do {
-                schemas[UInt32(clamping: row.number)] = EventSchema(event: row.name, fields: try row.parsed())
+                let kept = EventSchema(event: row.name, fields: try row.parsed())
+                // The contract knows the former names, too.
+                schemas[UInt32(clamping: row.number)] = logged.events.first { $0 == kept } ?? kept
             } catch let error as RelayError { throw file.damaged("schema \(row.number): \(error.message)") }
         }
         return (schemas, numbers)

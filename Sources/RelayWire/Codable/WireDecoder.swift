@@ -384,6 +384,7 @@ package final class WireDecoder {
     }
     /// Reads any other value, by its own `init(from:)`.
     func value<T: Decodable>(_ type: T.Type, _ node: Int32) throws -> T {
+        if plan.hasForeign, let value = try foreign(type, node) { return value }
         switch plan.nodes[Int(node)].kind {
         case .array: if let array = try WireArrays.read(type, plan, node, &reader) { return array }
         case .tagged, .optional: if let unknown = try unknownValue(type, node) { return unknown }
@@ -397,6 +398,17 @@ package final class WireDecoder {
         try finishFrame()
         top = outer.removeLast()
         return value
+    }
+    /// Nil for a type that is its own form.
+    @inline(never) private func foreign<T: Decodable>(_ type: T.Type, _ node: Int32) throws -> T? {
+        guard let type = type as? any WireRepresented.Type else { return nil }
+        func read<F: WireRepresented>(_ type: F.Type) throws -> T {
+            let form = try value(F.WireForm.self, node)
+            do throws(RelayError) { return try F(wireForm: form) as! T } catch {  // The same type.
+                throw RelayError(error.code, "\(path): \(error.message)", cause: error)
+            }
+        }
+        return try read(type)
     }
     private func finishPayload(_ depth: Int) throws {
         guard outer.count == depth + 1, outer[depth].state == .tagged else {

@@ -180,6 +180,7 @@ final class WireEncoder: Encoder {
     }
     /// Writes any other value, by its own `encode(to:)`.
     func value<T: Encodable>(_ value: T, _ node: Int32) throws {
+        if plan.hasForeign, try foreign(value, node) { return }
         do { if try WireArrays.write(value, plan, node, &writer) { return } } catch { throw remembered(error) }
         outer.append(top)
         lastID += 1
@@ -192,6 +193,17 @@ final class WireEncoder: Encoder {
             try finishFrame()
         } catch { throw remembered(error) }
         top = outer.removeLast()
+    }
+    /// False for a type that is its own form.
+    @inline(never) private func foreign<T: Encodable>(_ value: T, _ node: Int32) throws -> Bool {
+        guard let value = value as? any WireRepresented, type(of: value) == T.self else { return false }
+        func write<F: WireRepresented>(_ value: F) throws {
+            let form: F.WireForm
+            do throws(RelayError) { form = try value.wireForm() } catch { throw remembered(error) }
+            try self.value(form, node)
+        }
+        try write(value)
+        return true
     }
     private func finishPayload(of id: UInt32) throws {
         guard let last = outer.last, last.id == id, last.state == .tagged else {

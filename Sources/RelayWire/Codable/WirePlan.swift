@@ -43,9 +43,12 @@ final class WirePlan: Sendable {
     let enums: [Enum]
     /// The fields of a body: a structure that is not aligned as one.
     let root: Int32
+    /// Some values travel as those of another type: see `WireRepresented`.
+    let hasForeign: Bool
 
     init(_ fields: [WireField]) {
         var builder = Builder()
+        hasForeign = fields.contains { $0.hasForeign }
         root = builder.add(.structure(fields), 0)
         (nodes, self.fields, enums) = (builder.nodes, builder.fields, builder.enums)
     }

@@ -32,6 +32,10 @@ final class PatternDecoder: Decoder, SingleValueDecodingContainer {
         if type is any RawRepresentable.Type && type is any CaseIterable.Type {
             throw refusal("\(type) is an enum: not every byte is valid; use its raw value", field: name)
         }
+        if type is any WireRepresented.Type {
+            throw refusal(
+                "\(type) is another number in memory than on the wire; use Timestamp, or a number", field: name)
+        }
         if type is any TaggedEnum.Type {
             throw refusal(
                 "\(type) is an enum: not every byte is valid; send an event without a fixed layout", field: name)

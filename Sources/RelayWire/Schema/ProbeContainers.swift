@@ -33,7 +33,7 @@ final class ProbeDecoder: Decoder {
             fields.append(
                 WireField(
                     name: key, type: isOptional ? .optional(wire) : wire, swiftType: "\(type)\(isOptional ? "?" : "")",
-                    cases: WireCase.cases(of: type), hasSets: probe.hasSets(type)))
+                    cases: WireCase.cases(of: type), hasSets: probe.hasSets(type), hasForeign: probe.hasForeign(type)))
         }
         return sample
     }

@@ -9,7 +9,9 @@ enum RoundTrip {
         // A sample of a descriptor is none.
         if wire.hasDescriptors { return }
         var writer = WireWriter()
-        let plan = WirePlan([WireField(name: "value", type: wire)])
+        let field = WireField(
+            name: "value", type: wire, swiftType: "", cases: [], hasSets: false, hasForeign: probe.hasForeign(T.self))
+        let plan = WirePlan([field])
         do throws(RelayError) {
             try WireEncoder.encode(encodable, isStructure: false, plan, "\(T.self)", into: &writer)
         } catch {

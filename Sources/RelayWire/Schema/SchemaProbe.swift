@@ -8,6 +8,8 @@ final class SchemaProbe {
     private var known: [ObjectIdentifier: (WireType, any Decodable)] = [:]
     /// The types with a `Set` in them, however deep: one value has many encodings.
     private var withSets: Set<ObjectIdentifier> = []
+    /// The types with a `WireRepresented` one in them, however deep.
+    private var withForeign: Set<ObjectIdentifier> = []
 
     init(root: String) { self.root = root }
 
@@ -25,12 +27,14 @@ final class SchemaProbe {
         let id = ObjectIdentifier(type)
         if let (wire, sample) = known[id] {
             if withSets.contains(id) { withSets.formUnion(inProgress) }
+            if withForeign.contains(id) { withForeign.formUnion(inProgress) }
             return (wire, sample as! T)
         }
         if inProgress.contains(id) { throw refusal(path, "\(type) contains itself; D-Bus has no recursive types") }
         inProgress.append(id)
         defer { inProgress.removeLast() }
         if type is any WithoutOrder.Type { withSets.formUnion(inProgress) }
+        if type is any WireRepresented.Type { withForeign.formUnion(inProgress) }
         let result = try newShape(of: type, at: path)
         if result.0.isTooDeep {
             throw refusal(path, "nested deeper than D-Bus allows (\(WireLimits.depthOfOneKind) of one kind)")
@@ -42,8 +46,17 @@ final class SchemaProbe {
     /// Whether there is a `Set` in a type whose shape is known, however deep.
     func hasSets(_ type: Any.Type) -> Bool { withSets.contains(ObjectIdentifier(type)) }
 
+    /// Whether there is a type of another library in a type whose shape is known, however deep.
+    func hasForeign(_ type: Any.Type) -> Bool { withForeign.contains(ObjectIdentifier(type)) }
+
     private func newShape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
         if let primitive = type as? any WirePrimitive.Type { return (primitive.wireType, primitive.sample(0) as! T) }
+        if let foreign = type as? any WireRepresented.Type {
+            func shape<F: WireRepresented>(of foreign: F.Type) throws(SchemaRefusal) -> (WireType, T) {
+                (try self.shape(of: F.WireForm.self, at: path).0, F.wireExample as! T)  // The same type.
+            }
+            return try shape(of: foreign)
+        }
         if let reason = ForeignTypes.refusal(of: type) { throw refusal(path, reason) }
         if let special = type as? any WireGenericType.Type {
             let (wire, sample) = try special.shape(self, at: path)

@@ -12,13 +12,23 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
     package let cases: [WireCase]
     /// Whether its values have a `Set` in them, whose elements are encoded in an order of the process. Not compared.
     package let hasSets: Bool
+    /// Whether there is a type of another library in it, which travels as one of ours (`WireRepresented`). Not compared.
+    let hasForeign: Bool
 
     package init(
         name: String, type: WireType, formerNames: [String] = [], swiftType: String = "", cases: [WireCase] = [],
         hasSets: Bool = false
     ) {
+        self.init(
+            name: name, type: type, formerNames: formerNames, swiftType: swiftType, cases: cases, hasSets: hasSets,
+            hasForeign: false)
+    }
+    init(
+        name: String, type: WireType, formerNames: [String] = [], swiftType: String, cases: [WireCase],
+        hasSets: Bool, hasForeign: Bool
+    ) {
         (self.name, self.type, self.swiftType, self.cases) = (name, type, swiftType, cases)
-        (self.formerNames, self.hasSets) = (formerNames.sorted(), hasSets)
+        (self.formerNames, self.hasSets, self.hasForeign) = (formerNames.sorted(), hasSets, hasForeign)
     }
     /// Reads a description or a contract's text, which may come from anywhere. Throws `.invalidArgument` with the place
     /// and the reason.
@@ -36,7 +46,9 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
         return names + ":" + type.text(withFormerNames: withFormerNames)
     }
     func named(formerly names: [String]) -> Self {
-        Self(name: name, type: type, formerNames: names, swiftType: swiftType, cases: cases, hasSets: hasSets)
+        Self(
+            name: name, type: type, formerNames: names, swiftType: swiftType, cases: cases, hasSets: hasSets,
+            hasForeign: hasForeign)
     }
 
     package var isOptional: Bool { if case .optional = type { true } else { false } }

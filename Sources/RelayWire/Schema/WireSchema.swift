@@ -70,7 +70,7 @@ package struct WireSchema: Hashable, Sendable {
                     [
                         WireField(
                             name: "value", type: wire, swiftType: "\(type)", cases: WireCase.cases(of: type),
-                            hasSets: probe.hasSets(type))
+                            hasSets: probe.hasSets(type), hasForeign: probe.hasForeign(type))
                     ], false
                 )
             }

@@ -198,18 +198,18 @@ import WireSupport
         static let formerNames = ["b": "a"]
     }
     @Test("what cannot be one is refused with what to do instead") func refused() throws {
-        func refusal<Value: Codable>(_ type: Value.Type) throws -> String {
-            let error = try #require(#expect(throws: RelayError.self) { try WireSchema(of: type) })
-            #expect(error.code == .unsupportedType)
-            return error.message
+        func refusal<Value: Codable>(_ type: Value.Type) -> String {
+            let error = #expect(throws: RelayError.self) { try WireCodec(Value.self) }
+            #expect(error?.code == .unsupportedType)
+            return error?.message ?? "accepted"
         }
-        #expect(try refusal(Plain.self).contains("conform it to TaggedEnum"))
-        #expect(try refusal(HandMade.self).contains("init(from:) that Swift writes"))
-        #expect(try refusal(Tree.self).contains("contains itself"))
-        #expect(try refusal(Umlaut.self).contains("not a D-Bus name"))
-        #expect(try refusal(Stray.self).contains("OpenTaggedEnum"))
-        #expect(try refusal(Hollow.self).contains("no fields"))
-        #expect(try refusal(FormerNames.self).contains("no such field"))
+        #expect(refusal(Plain.self).contains("conform it to TaggedEnum"))
+        #expect(refusal(HandMade.self).contains("init(from:) that Swift writes"))
+        #expect(refusal(Tree.self).contains("contains itself"))
+        #expect(refusal(Umlaut.self).contains("not a D-Bus name"))
+        #expect(refusal(Stray.self).contains("OpenTaggedEnum"))
+        #expect(refusal(Hollow.self).contains("no fields"))
+        #expect(refusal(FormerNames.self).contains("no such field"))
         struct Fixed: FixedLayoutEvent {
             typealias Interface = WireTest1
             enum Level: TaggedEnum, BitwiseCopyable { case low, high(UInt8) }

@@ -124,10 +124,7 @@ struct Changed<Fields: Codable & Sendable>: DomainEvent {
         #expect(required != optional)
         try await check(base, Maybe.self, "a", ["sends '\(required)'", "reads '\(optional)'"])
         try await check(Maybe(a: nil, b: ""), Base.self, "a", ["sends '\(optional)'", "reads '\(required)'"])
-        let (old, new) = (try shape(Nested.self), try shape(NestedRenamed.self))
-        #expect(old.contains("y") && new.contains("z"))
-        try await check(
-            Nested(a: .init(x: 1, y: 2), b: ""), NestedRenamed.self, "a", ["sends '\(old)'", "reads '\(new)'"])
+        try await check(Nested(a: .init(x: 1, y: 2), b: ""), NestedRenamed.self, "a.z", ["sender has none", "'i'"])
     }
     private func shape<F: Codable & Sendable>(_ type: F.Type) throws -> String {
         try WireSchema(event: Changed<F>.self).fields[0].type.shape

@@ -1,0 +1,13 @@
+/// A type of another library that travels as one of ours, and not as its own `Codable` conformance has it.
+///
+/// Looked for by a cast, so nothing needs to be registered: a type conforms where its library is linked.
+package protocol WireRepresented: Codable {
+    associatedtype WireForm: Codable
+
+    /// A value that can be sent.
+    static var wireExample: Self { get }
+    /// Throws `.invalidArgument` for a value that cannot be sent.
+    func wireForm() throws(RelayError) -> WireForm
+    /// Throws `.invalidArgument` for what is no value of the type.
+    init(wireForm: WireForm) throws(RelayError)
+}
