@@ -71,6 +71,16 @@ package indirect enum WireType: Hashable, Sendable {
         default: false
         }
     }
+    /// Whether there is a dictionary in it, however deep: its elements are encoded in an order of the process.
+    package var hasDictionaries: Bool {
+        switch self {
+        case .dictionary: true
+        case .array(let inner), .optional(let inner): inner.hasDictionaries
+        case .structure(let fields): fields.contains { $0.type.hasDictionaries }
+        case .tagged(let variants): variants.contains { $0.fields.contains { $0.type.hasDictionaries } }
+        default: false
+        }
+    }
     /// Containers within each other, as libdbus counts them: arrays and structures of one signature, and all: a
     /// dictionary's entry is one of its own, and so is a variant, in which another signature begins.
     var depth: (arrays: Int, structures: Int, all: Int) {

@@ -29,8 +29,8 @@ import Testing
     private static func check(
         _ pair: inout ContractPair, _ rule: WireTranslation.Rule, _ seed: UInt64, _ tally: inout Tally
     ) throws {
-        // A signature that D-Bus could not carry is refused at a type's registration.
-        guard (try? WireSchema(fields: pair.sender)) != nil, (try? WireSchema(fields: pair.receiver)) != nil else {
+        // What D-Bus could not carry is refused at a type's registration.
+        for fields in [pair.sender, pair.receiver] where fields.map(\.type.shape).joined().utf8.count > 250 {
             return
         }
         let oracle = TranslationOracle(rule: rule)
