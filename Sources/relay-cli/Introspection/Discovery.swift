@@ -72,7 +72,7 @@ struct Discovery {
         return catalogue
     }
     /// Programs of other makes need not describe themselves.
-    private static func tellsOfNoObjects(_ failure: CLIFailure) -> Bool {
+    static func tellsOfNoObjects(_ failure: CLIFailure) -> Bool {
         ["UnknownMethod", "UnknownObject", "UnknownInterface"].contains {
             failure.name == "org.freedesktop.DBus.Error." + $0
         }

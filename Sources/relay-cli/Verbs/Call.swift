@@ -74,18 +74,35 @@ struct Call: Verb {
         of service: String = ServiceFinder.standard, asking caller: any ServiceCaller, style: OutputStyle,
         timeout: Duration
     ) async throws -> [UInt8] {
+        // Before the service describes itself: an upgrade in between is then noticed.
+        let contract = explains ? nil : try await Self.contract(of: caller, timeout)
         let catalogue = try await Discovery(caller: caller, timeout: timeout, service: service).catalogue()
         let target = try catalogue.command(command)
         if explains { return CommandPage(style: style).bytes(of: target) }
         let body = try ArgumentEncoder.body(of: target.command, from: arguments)
         let reply = try await caller.call(
             OutgoingCall(
-                path: target.path, interface: target.interface, member: target.command.name,
+                path: contract?.path(of: target.path) ?? target.path, interface: target.interface,
+                member: target.command.name,
                 signature: target.command.arguments.map(\.shape.signature).joined(), body: body),
             timeout: timeout)
         return try Self.text(of: reply, to: target.command, style)
     }
 
+    /// What the service's commands are now; nil for a service that does not report it.
+    private static func contract(of caller: any ServiceCaller, _ timeout: Duration) async throws -> ContractID? {
+        let question = OutgoingCall(path: "/", interface: Stream1.name, member: "Contract", signature: "", body: [])
+        do {
+            let reply = try await caller.call(question, timeout: timeout)
+            guard reply.signature == Stream1.contractSignature else { return nil }
+            return reply.body.withUnsafeBytes { body in
+                var reader = WireReader(body)
+                return try? Stream1.readContract(&reader).id
+            }
+        } catch let failure as CLIFailure where Discovery.tellsOfNoObjects(failure) {
+            return nil
+        }
+    }
     private static func text(
         of reply: IncomingReply, to command: IntrospectedCommand, _ style: OutputStyle
     ) throws(CLIFailure) -> [UInt8] {

@@ -73,7 +73,7 @@ final class CallBroker: Sendable {
     }
     /// Sends a call, or lets it wait. The completion comes once, on the loop's thread.
     func begin(
-        _ call: MethodCall, _ form: CommandForm?, timeout: Duration, _ ticket: CallTicket,
+        _ call: MethodCall, _ form: CommandForm? = nil, timeout: Duration, _ ticket: CallTicket,
         completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
     ) {
         let waiting = WaitingCall(
