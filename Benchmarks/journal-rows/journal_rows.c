@@ -49,15 +49,15 @@ journal_rows *journal_rows_open(const char *directory, const char *interface, co
         " events INTEGER NOT NULL, bytes INTEGER NOT NULL);"
         "CREATE TABLE relay_names (interface INTEGER NOT NULL, name TEXT NOT NULL, last INTEGER NOT NULL,"
         " pruned INTEGER NOT NULL, PRIMARY KEY (interface, name)) WITHOUT ROWID;"
-        "CREATE TABLE relay_events (interface INTEGER NOT NULL, sequence INTEGER NOT NULL, name TEXT NOT NULL,"
-        " schema INTEGER NOT NULL, time INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (interface, sequence)) WITHOUT ROWID;"
+        "CREATE TABLE relay_events (interface INTEGER NOT NULL, sequence INTEGER NOT NULL, schema INTEGER NOT NULL,"
+        " time INTEGER NOT NULL, part INTEGER, size INTEGER, body BLOB NOT NULL, PRIMARY KEY (interface, sequence)) WITHOUT ROWID;"
         "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)");
     run(rows, names);
     rows->begin = prepare(rows, "BEGIN IMMEDIATE");
     rows->commit = prepare(rows, "COMMIT");
     rows->job = prepare(rows, "INSERT INTO jobs (title) VALUES (?) RETURNING id");
     rows->insert = prepare(rows,
-        "INSERT INTO relay_events (interface, sequence, name, schema, time, body) VALUES (?, ?, ?, ?, ?, ?)");
+        "INSERT INTO relay_events (interface, sequence, schema, time, body) VALUES (?, ?, ?, ?, ?)");
     rows->counters = prepare(rows, "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ?");
     rows->last = prepare(rows, "UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?");
     return rows;
@@ -83,10 +83,9 @@ void journal_rows_event(journal_rows *rows, unsigned char *body, size_t size) {
     rows->bytes += size;
     sqlite3_bind_int64(rows->insert, 1, 1);
     sqlite3_bind_int64(rows->insert, 2, (sqlite3_int64)rows->sequence);
-    sqlite3_bind_text(rows->insert, 3, rows->event, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(rows->insert, 4, 1);
-    sqlite3_bind_int64(rows->insert, 5, (sqlite3_int64)stamp[2]);
-    sqlite3_bind_blob(rows->insert, 6, body, (int)size, SQLITE_STATIC);
+    sqlite3_bind_int64(rows->insert, 3, 1);
+    sqlite3_bind_int64(rows->insert, 4, (sqlite3_int64)stamp[2]);
+    sqlite3_bind_blob(rows->insert, 5, body, (int)size, SQLITE_STATIC);
     step(rows, rows->insert);
 }
 

@@ -8,7 +8,7 @@ int64_t replay_scan(const char *path, uint64_t *sum) {
     sqlite3_stmt *rows = NULL;
     int64_t count = -1;
     const char *sql =
-        "SELECT sequence, schema, body, name FROM relay_events WHERE interface = 1 AND sequence > 0 ORDER BY sequence";
+        "SELECT sequence, schema, body, part FROM relay_events WHERE interface = 1 AND sequence > 0 ORDER BY sequence";
     if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
         && sqlite3_prepare_v2(database, sql, -1, &rows, NULL) == SQLITE_OK) {
         int code;

@@ -55,7 +55,7 @@ class Follower:
 
     def forget(self):
         self.ring, self.held, self.target, self.quiet = None, [], 0, None
-        self.is_live = self.is_reading = self.has_ended = False
+        self.is_live = self.is_reading = self.has_ended = self.is_ahead = False
         self.waiting = 0  # Calls of the owner that have no answer yet.
         self.generation += 1
 
@@ -272,6 +272,7 @@ class Follower:
         if answer is None:
             return self.again(self.attach)
         epoch, start, oldest, head, _, details = answer
+        self.is_ahead = False
         self.is_volatile = oldest == NOTHING_KEPT
         if self.epoch == 0:
             self.position = head if self.only_new else 0
@@ -279,11 +280,15 @@ class Follower:
             if not self.is_told:
                 self.on_gap(self.position + 1, None, "of another run")
             self.position = 0
+        elif not self.is_volatile and details.get("open") and head <= start < after:
+            self.is_ahead = epoch != self.epoch  # A mirror that may still come to this place.
         elif not self.is_volatile and start < after:
             self.on_gap(start + 1, after, "of another history")
             self.position = start
-        self.epoch = self.run = epoch
-        self.runs, self.is_told = details.get("runs", []), False
+        self.run, self.is_told = epoch, False
+        if self.is_ahead:  # The position stays one of its own run.
+            return self.go_live()
+        self.epoch, self.runs = epoch, details.get("runs", [])
         if self.is_volatile:
             self.go_live()
             self.on_head(epoch, head)
@@ -304,18 +309,28 @@ class Follower:
         self.is_reading = False
         if answer is None:
             return self.again(self.read)
-        self.epoch, events, oldest, through, head = answer
+        self.epoch, events, gaps, oldest, through, head = answer
         if oldest - 1 > self.position:
             self.on_gap(self.position + 1, oldest - 1, "no longer kept")
             self.position = oldest - 1
         for name, schema, values in events:
+            self.pass_gaps(gaps, values[-3])
             if values[-3] > self.position:
                 self.deliver(values[-3], name, named(values, self.schemas[schema]))
+        self.pass_gaps(gaps, through + 1)
         self.position = max(self.position, through)
         if through < max(head, self.target):
             return self.read()
         self.epoch = self.run
         self.go_live()
+
+    def pass_gaps(self, gaps, before):
+        """What the journal never had: any event may have been there."""
+        while gaps and gaps[0][1] < before:
+            first, last = gaps.pop(0)
+            if last > self.position:
+                self.on_gap(max(first, self.position + 1), last, "never in the journal")
+                self.position = last
 
     # Events.
 
@@ -329,6 +344,10 @@ class Follower:
         """Step 8. `fields` returns them; without a name it is a head, and says that there were events up to it."""
         if sequence <= self.position:
             return
+        if self.is_live and self.is_ahead:
+            # In another run than this position's: the answer shows from where the histories differ.
+            self.is_live = self.is_ahead = False
+            return self.attach()
         if not self.is_live:
             # What does not fit can be read, or is a hole: how far the run has come is kept.
             self.target = max(self.target, sequence)

@@ -7,6 +7,8 @@ public struct JournalStatistics: Hashable, Sendable {
     public let head, oldest: UInt64
     /// How many events are kept.
     public let events: Int
+    /// How many sequences from `oldest` to `head` the journal never had. Not 0 only in a mirror of another journal.
+    public let missing: Int
     /// How many bytes their bodies have together.
     public let bytes: Int
     /// The bytes of the whole file: all interfaces, the program's own tables, and the WAL.
@@ -31,7 +33,7 @@ extension EventJournal {
         for (name, value) in try await storage.figures(of: interface.name) { figures[name] = value }
         func number(_ name: String) -> Int { Int(clamping: figures[name] ?? 0) }
         return JournalStatistics(
-            head: figures["head"] ?? 0, oldest: figures["oldest"] ?? 0, events: number("events"),
+            head: figures["head"] ?? 0, oldest: figures["oldest"] ?? 0, events: number("events"), missing: number("missing"),
             bytes: number("bytes"),
             fileBytes: number("fileBytes"), walBytes: number("walBytes"), isChecked: figures["checked"] != 0)
     }

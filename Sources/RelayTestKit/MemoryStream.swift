@@ -32,7 +32,8 @@ package struct MemoryStream: Sendable {
             LoggedDocument(sequence: row.sequence, schema: row.schema, body: row.body)
         }
         return LogSnapshot(
-            head: head, last: last, pruned: pruned, runs: runs, schemas: schemas, documents: documents)
+            head: head, last: last, pruned: pruned, runs: runs, schemas: schemas, documents: documents,
+            journal: runs[0].epoch)
     }
     private mutating func number(of schema: EventSchema) -> UInt32 {
         // Of one name the highest number is the present one: an older one cannot be taken up again.

@@ -38,7 +38,8 @@ final class JournalFile {
     }
     func events(of interface: String) throws -> [Row] {
         let sql = """
-            SELECT relay_events.sequence, relay_events.name FROM relay_events JOIN relay_interfaces ON id = interface
+            SELECT relay_events.sequence, relay_schemas.name FROM relay_events
+            JOIN relay_interfaces ON id = relay_events.interface JOIN relay_schemas ON number = schema
             WHERE relay_interfaces.name = '\(interface)' ORDER BY relay_events.sequence
             """
         return try rows(sql) { Row(sequence: UInt64($0.integer(0)), name: $0.text(1)) }

@@ -59,7 +59,7 @@ struct ExampleTests {
         func hasNotedFirst() async throws -> Bool {
             // The fourth word of the interface's line is the sequence of the last event that was handled.
             let words = #"^org\.example\.Printing1 ([^ ]+ ){2}1 "#
-            return try await RunningProgram.run("grep", ["-qsE", words, "\(folder.path)/relay/cursors/ledger.cursor"])
+            return try await RunningProgram.run("grep", ["-qsE", words, "\(folder.path)/relay/cursors/default/\(Self.name)/ledger.cursor"])
                 .code == 0
         }
     }

@@ -120,23 +120,24 @@ import Testing
         let folder = try TestFolder()
         let first = try service.cli("watch", "--resume", "mine", "--cursors", folder.path)
         try await first.line(containing: "up to date")
+        let cursors = folder.path + "/relay-cli/org.eventrelay.Service1"
         let second = try await service.runCLI("watch", "--resume", "mine", "--cursors", folder.path)
         #expect(second.code == 75 && second.output.isEmpty, "\(second)")
         #expect(
             second.errors == [
-                "relay-cli: cursor 'mine' is in use by another process or relay, which holds \(folder.path)/mine.lock; "
+                "relay-cli: cursor 'mine' is in use by another process or relay, which holds \(cursors)/mine.lock; "
                     + "end that one, or use another name"
             ])
         #expect(await first.terminate().code == 0)
         let third = try await untilCaughtUp(try service.cli("watch", "--resume", "mine", "--cursors", folder.path))
         #expect(third.code == 0, "\(third)")
-        try folder.write("nonsense", to: "bad.cursor")
+        try folder.write("nonsense", to: "relay-cli/org.eventrelay.Service1/bad.cursor")
         let garbage = try await service.runCLI("watch", "--resume", "bad", "--cursors", folder.path)
         #expect(garbage.code == 65, "\(garbage)")
         #expect(
             garbage.errors == [
-                "relay-cli: cursor 'bad': \(folder.path)/bad.cursor is not as this program writes it, and there is no "
-                    + "\(folder.path)/bad.synced: remove it to start with the oldest event"
+                "relay-cli: cursor 'bad': \(cursors)/bad.cursor is not as this program writes it, and there is no "
+                    + "\(cursors)/bad.synced: remove it to start with the oldest event"
             ])
         let folderless = try await service.runCLI("watch", "--resume", "a", "--cursors", "/proc/none")
         #expect(folderless.code == 73 && folderless.errors.last?.contains("/proc/none") == true, "\(folderless)")
@@ -155,7 +156,7 @@ import Testing
             let outcome = try await untilCaughtUp(
                 try RunningProgram(
                     Programs.cli, ["--bus", service.address, "watch", "--resume", "a"], environment: environment))
-            #expect(outcome.code == 0 && access(folder.path + path + "/a.lock", F_OK) == 0, "\(outcome)")
+            #expect(outcome.code == 0 && access(folder.path + path + "/relay-cli/org.eventrelay.Service1/a.lock", F_OK) == 0, "\(outcome)")
         }
     }
 
@@ -197,7 +198,7 @@ import Testing
             ])
         #expect(outcome.code == 0, "\(outcome)")
         let text = outcome.output.joined(separator: "\n")
-        #expect(text.hasPrefix("ta(suv)ttt ") && text.contains(#""BoxProvisioned" "#), "\(text)")
+        #expect(text.hasPrefix("ta(suv)a(tt)ttt ") && text.contains(#""BoxProvisioned" "#), "\(text)")
         #expect(text.contains(#"(xisttt) 1 10 "Küche" 1 0 "#) || text.contains(#"1 10 "K\303\274che" 1 0 "#), "\(text)")
     }
 

@@ -139,13 +139,17 @@ import Testing
         #expect(kept.output.joined(separator: "\n") + "\n" == text)
     }
 
-    @Test("journals of something else and of a newer version are refused with exit code 65")
+    @Test("journals of something else, of a newer version and of an earlier form are refused with exit code 65")
     func otherJournals() async throws {
         for (statement, part) in [
             ("CREATE TABLE notes (text)", "is an SQLite file of something else"),
             (
-                "PRAGMA application_id = \(0x526C_794A); PRAGMA user_version = 99; CREATE TABLE relay_events (x)",
+                "PRAGMA application_id = \(0x5265_6C4A); PRAGMA user_version = 99; CREATE TABLE relay_events (x)",
                 "newer"
+            ),
+            (
+                "PRAGMA application_id = \(0x526C_794A); PRAGMA user_version = 6; CREATE TABLE relay_events (x)",
+                "earlier program"
             ),
         ] {
             let state = try TestFolder()

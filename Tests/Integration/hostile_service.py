@@ -62,7 +62,7 @@ def page(after):
         for n in (1, 2) if n > after
     ]
     rows = dbus.Array([dbus.Struct(("Happened", dbus.UInt32(k), v), signature="suv") for k, v in events], signature="(suv)")
-    return (7, rows, 1, 2, 2), "ta(suv)ttt"
+    return (7, rows, dbus.Array([], signature="(tt)"), 1, 2, 2), "ta(suv)a(tt)ttt"
 
 
 def answer(member, arguments, path):

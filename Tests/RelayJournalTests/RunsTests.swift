@@ -16,7 +16,7 @@ import Testing
         try Database(directory.database, isReadOnly: false, vfs: nil).execute(
             """
             WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            INSERT INTO relay_runs SELECT 1, \(epoch) + i, \(first) FROM n
+            INSERT INTO relay_runs SELECT 1, \(epoch) + i, \(first), 0 FROM n
             """)
     }
     @Test("every run is kept and found by its epoch, with events or without; what a start reads is bounded")
@@ -30,7 +30,7 @@ import Testing
         try database.execute(
             """
             WITH RECURSIVE n(i) AS (VALUES (3) UNION ALL SELECT i + 1 FROM n WHERE i < 40002)
-            INSERT INTO relay_events SELECT 1, i, 'Booked', 1, 1, x'00' FROM n;
+            INSERT INTO relay_events SELECT 1, i, 1, 1, NULL, NULL, x'00' FROM n;
             UPDATE relay_interfaces SET sequence = 40002, events = 40002,
                 bytes = (SELECT sum(length(body)) FROM relay_events);
             UPDATE relay_names SET last = 40002 WHERE name = 'Booked';

@@ -52,14 +52,17 @@ public final class EventRelay: Sendable {
     /// - Parameter cursors: the folder in which `.resuming` keeps positions. nil means `relay/cursors` in
     ///   `XDG_STATE_HOME`, or in `~/.local/state` if that is not set. The folder is created when it is first needed,
     ///   and only its user can enter it.
+    /// - Parameter cursorNamespace: keeps the cursors apart from those of other programs, or of other uses in this one,
+    ///   that follow the same service with the same names. 1 to 64 letters, digits, `_` and `-`.
     /// - Throws: `.unsupportedType` for a type that D-Bus cannot carry; the message names the type, the field and the
     ///   reason. `.invalidArgument` for a bad name.
     public convenience init(
         following service: String, on bus: Bus = .session, interfaces: any EventInterface.Type...,
         delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
-        activation: Activation = .onDemand, cursors: String? = nil
+        activation: Activation = .onDemand, cursors: String? = nil, cursorNamespace: String? = nil
     ) throws {
-        try self.init(service, bus, interfaces, delivery, requirement, activation, cursors, .none)
+        try self.init(
+            service, bus, interfaces, delivery, requirement, activation, cursors, .none, namespace: cursorNamespace)
     }
     /// With faults for tests of its cursors.
     package convenience init(
@@ -82,7 +85,7 @@ public final class EventRelay: Sendable {
     private init(
         _ service: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], _ delivery: DeliveryTarget,
         _ requirement: PeerRequirement, _ activation: Activation, _ cursors: String?, _ faults: CursorFaults,
-        _ usesRings: Bool = true, _ timing: RelayTiming = RelayTiming()
+        _ usesRings: Bool = true, _ timing: RelayTiming = RelayTiming(), namespace: String? = nil
     ) throws {
         var contract = RelayContract()
         for interface in interfaces { try contract.add(interface) }
@@ -95,7 +98,7 @@ public final class EventRelay: Sendable {
         receivers = RelayReceivers(publisher, contract.receivers, contract.interfaces)
         follower = try ServiceFollower(
             service: service, on: bus, requiring: requirement, activation: activation, durable: contract.durable,
-            cursors: cursors, usesRings: usesRings, timing: timing, faults: faults,
+            cursors: cursors, cursorNamespace: namespace, usesRings: usesRings, timing: timing, faults: faults,
             onCursorFailure: { [weak publisher] name, error in
                 publisher?.publish(CursorFailure(name: name, error: error))
             }, sink: receivers)

@@ -21,32 +21,53 @@ package struct AttachOptions: Hashable, Sendable {
     /// A sample of the runs of the history that the sender knows, by rising first sequence (`StreamRun.sample`).
     /// Request: those of the subscriber's position. Answer: those of the service, its own last. Empty: unknown.
     package var runs: [StreamRun]
+    /// Answer, durable: the journal's identity, which is the epoch of its first run. 0: unknown.
+    package var journal: UInt64
+    /// Answer: ranges above `from` that the journal never had, by rising sequence: some, the lowest first.
+    package var gaps: [ClosedRange<UInt64>]
+    /// Answer: the run is a mirror's, whose origin may have more of it. A subscriber that is ahead waits.
+    package var isOpen: Bool
 
-    package init(features: Set<StreamFeature> = StreamFeature.all, runs: [StreamRun] = []) {
+    package init(
+        features: Set<StreamFeature> = StreamFeature.all, runs: [StreamRun] = [], journal: UInt64 = 0,
+        gaps: [ClosedRange<UInt64>] = [], isOpen: Bool = false
+    ) {
         (self.features, self.runs) = (features, runs)
+        (self.journal, self.gaps, self.isOpen) = (journal, gaps, isOpen)
     }
+    /// How many gaps an answer names.
+    package static let mostGaps = 32
 
     private enum Key {
         static let features = "features"
         static let runs = "runs"
+        static let journal = "journal"
+        static let gaps = "gaps"
+        static let open = "open"
     }
-    private static let runType = DBusType.structure([.uint64, .uint64])
+    /// Of runs and of gaps.
+    private static let pairType = DBusType.structure([.uint64, .uint64])
     static let type = DBusType.dictionary(.string, .variant)
 
     var value: DBusValue {
         let features = features.map(\.rawValue).sorted().map { DBusValue.string($0) }
         var entries = [Self.entry(Key.features, .array(.string, features))]
-        if !runs.isEmpty {
-            let runs = runs.suffix(StreamRun.most).map { DBusValue.structure([.uint64($0.epoch), .uint64($0.first)]) }
-            entries.append(Self.entry(Key.runs, .array(Self.runType, runs)))
+        func add(_ key: String, _ pairs: [(UInt64, UInt64)]) {
+            if pairs.isEmpty { return }
+            let values = pairs.map { DBusValue.structure([.uint64($0.0), .uint64($0.1)]) }
+            entries.append(Self.entry(key, .array(Self.pairType, values)))
         }
+        add(Key.gaps, gaps.prefix(Self.mostGaps).map { ($0.lowerBound, $0.upperBound) })
+        if journal != 0 { entries.append(Self.entry(Key.journal, .uint64(journal))) }
+        if isOpen { entries.append(Self.entry(Key.open, .boolean(true))) }
+        add(Key.runs, runs.suffix(StreamRun.most).map { ($0.epoch, $0.first) })
         return .dictionary(Self.type, entries)
     }
     private static func entry(_ key: String, _ value: DBusValue) -> DBusValue.Entry {
         DBusValue.Entry(key: .string(key), value: .variant(value))
     }
     init(_ value: DBusValue) {
-        (features, runs) = ([], [])
+        (features, runs, journal, gaps, isOpen) = ([], [], 0, [], false)
         guard case .dictionary(_, let entries) = value else { return }
         for entry in entries {
             switch (entry.key, entry.value) {
@@ -55,16 +76,21 @@ package struct AttachOptions: Hashable, Sendable {
                     values.compactMap { value in
                         if case .string(let name) = value { StreamFeature(rawValue: name) } else { nil }
                     })
-            case (.string(Key.runs), .variant(.array(Self.runType, let values))):
-                runs = values.suffix(StreamRun.most).compactMap { value in
-                    guard case .structure(let parts) = value, parts.count == 2, case .uint64(let epoch) = parts[0],
-                        case .uint64(let first) = parts[1]
-                    else { return nil }
-                    return StreamRun(epoch: epoch, first: first)
-                }
+            case (.string(Key.runs), .variant(.array(Self.pairType, let values))):
+                runs = values.suffix(StreamRun.most).compactMap(Self.pair).map { StreamRun(epoch: $0, first: $1) }
+            case (.string(Key.gaps), .variant(.array(Self.pairType, let values))):
+                gaps = values.prefix(Self.mostGaps).compactMap(Self.pair).compactMap { $0 > 0 && $0 <= $1 ? $0...$1 : nil }
+            case (.string(Key.journal), .variant(.uint64(let epoch))): journal = epoch
+            case (.string(Key.open), .variant(.boolean(let isOpen))): self.isOpen = isOpen
             default: break
             }
         }
+    }
+    private static func pair(_ value: DBusValue) -> (UInt64, UInt64)? {
+        guard case .structure(let parts) = value, parts.count == 2, case .uint64(let first) = parts[0],
+            case .uint64(let second) = parts[1]
+        else { return nil }
+        return (first, second)
     }
 }
 

@@ -63,8 +63,19 @@ package struct PageReader {
         var reader = answer
         let epoch = try reader.uint64()
         reader.position = try reader.beginArray(elementAlignment: 8)
+        var gaps: [ClosedRange<UInt64>] = []
+        let end = try reader.beginArray(elementAlignment: 8)
+        let start = reader.position
+        while reader.position < end {
+            try reader.align(8)
+            let (first, last) = (try reader.uint64(), try reader.uint64())
+            // Others are no ranges behind the one before: the sender's mistake, from which nothing follows.
+            if first > gaps.last?.upperBound ?? 0, first <= last { gaps.append(first...last) }
+        }
+        try reader.endArray(end, elements: start)
         let page = StreamPage(
-            epoch: epoch, oldest: try reader.uint64(), through: try reader.uint64(), head: try reader.uint64())
+            epoch: epoch, gaps: gaps, oldest: try reader.uint64(), through: try reader.uint64(),
+            head: try reader.uint64())
         try reader.finish()
         return page
     }

@@ -35,6 +35,7 @@ extension Stream1 {
             start = row.end
         }
         try writer.endArray(events)
+        try write(page.gaps, into: &writer)
         for number in [page.oldest, page.through, page.head] { writer.uint64(number) }
     }
     /// What stands before an event's body, which is the same for all of a schema: each starts at a multiple of 8.
@@ -51,6 +52,15 @@ extension Stream1 {
         writer.signature(signature)
         writer.align(8)
         return writer.bytes
+    }
+    static func write(_ gaps: [ClosedRange<UInt64>], into writer: inout WireWriter) throws(RelayError) {
+        let array = writer.beginArray(elementAlignment: 8)
+        for gap in gaps {
+            writer.align(8)
+            writer.uint64(gap.lowerBound)
+            writer.uint64(gap.upperBound)
+        }
+        try writer.endArray(array)
     }
     /// The variant's signature: one structure, of the fields and the stamp.
     package static func bodySignature(_ fields: [WireField]) throws(RelayError) -> Signature {
@@ -74,12 +84,16 @@ package struct StreamRead: Hashable, Sendable {
 /// The answer of `Read`, without its events: they are read in place.
 package struct StreamPage: Hashable, Sendable {
     package var epoch: UInt64
+    /// What the journal never had, of the range that the page covers.
+    package var gaps: [ClosedRange<UInt64>]
     package var oldest: UInt64
     package var through: UInt64
     package var head: UInt64
 
-    package init(epoch: UInt64, oldest: UInt64, through: UInt64, head: UInt64) {
-        (self.epoch, self.oldest, self.through, self.head) = (epoch, oldest, through, head)
+    package init(
+        epoch: UInt64, gaps: [ClosedRange<UInt64>] = [], oldest: UInt64, through: UInt64, head: UInt64
+    ) {
+        (self.epoch, self.gaps, self.oldest, self.through, self.head) = (epoch, gaps, oldest, through, head)
     }
 
     /// One event of a page: where it is in the answer's body. Valid as long as that.
@@ -148,6 +162,11 @@ package struct LogPage: Sendable {
             bodies.reserveCapacity(bytes)
             rows.reserveCapacity(count)
         }
+        /// A part of the next event's body, copied; the rest follows by `append`.
+        package mutating func append(part: UnsafeRawBufferPointer) { bodies.append(contentsOf: part) }
+        /// The bytes of such parts.
+        package var partCount: Int { bodies.count - (rows.last?.end ?? 0) }
+        package mutating func dropParts() { bodies.removeLast(partCount) }
         /// - Parameter body: copied.
         package mutating func append(
             _ name: Int32, _ schema: UInt32, _ sequence: UInt64, _ body: UnsafeRawBufferPointer
@@ -169,6 +188,10 @@ package struct LogPage: Sendable {
     /// The run of the events; without events, the run of `through`.
     package let epoch: UInt64
     package let contents: Events
+    /// What the log never had, from `after` up to `through`: by rising sequence.
+    package let gaps: [ClosedRange<UInt64>]
+    /// No page has more gaps.
+    package static let mostGaps = 1_024
     /// 1 + the highest sequence that was removed among the names asked for.
     package let oldest: UInt64
     /// Everything asked for from `after` up to here is in this page, or was removed.
@@ -178,11 +201,15 @@ package struct LogPage: Sendable {
 
     package var events: [Event] { contents.all }
 
-    package init(epoch: UInt64, contents: Events, oldest: UInt64, through: UInt64, head: UInt64) {
-        (self.epoch, self.contents, self.oldest) = (epoch, contents, oldest)
+    package init(
+        epoch: UInt64, contents: Events, gaps: [ClosedRange<UInt64>] = [], oldest: UInt64, through: UInt64, head: UInt64
+    ) {
+        (self.epoch, self.contents, self.gaps, self.oldest) = (epoch, contents, gaps, oldest)
         (self.through, self.head) = (through, head)
     }
-    package init(epoch: UInt64, events: [Event], oldest: UInt64, through: UInt64, head: UInt64) {
-        self.init(epoch: epoch, contents: Events(events), oldest: oldest, through: through, head: head)
+    package init(
+        epoch: UInt64, events: [Event], gaps: [ClosedRange<UInt64>] = [], oldest: UInt64, through: UInt64, head: UInt64
+    ) {
+        self.init(epoch: epoch, contents: Events(events), gaps: gaps, oldest: oldest, through: through, head: head)
     }
 }

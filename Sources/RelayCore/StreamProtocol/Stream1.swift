@@ -21,8 +21,8 @@ package enum Stream1 {
                 "Read",
                 in: [.init("names", "as"), .init("after", "t"), .init("limit", "u")],
                 out: [
-                    .init("epoch", "t"), .init("events", "a(suv)"), .init("oldest", "t"), .init("through", "t"),
-                    .init("head", "t"),
+                    .init("epoch", "t"), .init("events", "a(suv)"), .init("gaps", "a(tt)"), .init("oldest", "t"),
+                    .init("through", "t"), .init("head", "t"),
                 ]),
             .init("OpenReplay", in: [.init("socket", "h")]),
             .init(
@@ -55,7 +55,7 @@ package enum Stream1 {
     package static let attachSignature = "ttasa{sv}"
     package static let attachmentSignature = "tttta{st}a{sv}"
     package static let readSignature = "astu"
-    package static let pageSignature = "ta(suv)ttt"
+    package static let pageSignature = "ta(suv)a(tt)ttt"
     package static let openRingSignature = "hh"
     package static let openReplaySignature = "h"
     package static let replaySignature = "u"

@@ -54,6 +54,8 @@ public struct Gap: Hashable, Sendable {
         public static let expired = Self(rawValue: "expired")
         /// A volatile interface lost them on the way.
         public static let lost = Self(rawValue: "lost")
+        /// The journal never had them: it is a mirror's, and they were lost on the way there.
+        public static let unrecorded = Self(rawValue: "unrecorded")
         /// The run changed, and the undelivered events of the old run are gone.
         public static let epochChanged = Self(rawValue: "epochChanged")
         /// The service has another history: its journal was restored from a backup, or is another one. Events that the
@@ -92,6 +94,7 @@ extension Gap.Reason {
         case .overflow: "the subscription's buffer was full"
         case .expired: "the journal no longer has them"
         case .lost: "they were lost on the way"
+        case .unrecorded: "the journal never had them"
         case .epochChanged: "the service's run has ended"
         case .historyReplaced: "the journal was replaced"
         case .schemaMismatch: "this program cannot read them"

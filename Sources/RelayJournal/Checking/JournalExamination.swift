@@ -11,7 +11,7 @@ struct JournalExamination {
     var budget: StepBudget?
     /// No sequence, count or size comes near this: arithmetic on what is below it cannot overflow.
     static let limit: Int64 = 1 << 62
-    private static let tables = ["relay_interfaces", "relay_runs", "relay_names", "relay_schemas", "relay_events"]
+    private static let tables = ["relay_runs", "relay_names", "relay_schemas", "relay_events", "relay_gaps"]
 
     // MARK: A few look-ups
 
@@ -20,10 +20,8 @@ struct JournalExamination {
     /// and a constraint or a trigger would refuse or change what is written.
     func disguise() throws(SQLiteError) -> String? {
         let version = Int(clamping: try database.integers("PRAGMA user_version")?.first ?? 0)
-        guard 1...JournalSchema.version ~= version else { return "it says that it is of version \(version)" }
-        let (found, made) = (
-            try JournalSchema.objects(of: database), try JournalSchema.objects(ofVersion: version)
-        )
+        guard version == JournalSchema.version else { return "it says that it is of version \(version)" }
+        let (found, made) = (try JournalSchema.objects(of: database), try JournalSchema.objects())
         for object in found where !made.contains(object) {
             if made.contains(where: { $0.type == object.type && $0.name == object.name }) {
                 return "\(object.name) is defined otherwise than version \(version) of the journal does it"
@@ -38,22 +36,20 @@ struct JournalExamination {
     /// The tables, the counters, and both ends of each interface's events.
     func contradiction() throws(SQLiteError) -> String? {
         if let fault = try disguise() { return fault }
-        let present = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
-        let hasAges = present.contains("relay_ages")
-        let hasDocuments = present.contains("relay_documents")
         let (interfaces, fault) = try interfaces()
         if let fault { return fault }
         if let fault = try strangers(interfaces) { return fault }
         for interface in interfaces {
-            var fault = try ends(of: interface)
+            var fault = try gaps(of: interface)
+            if fault == nil { fault = try ends(of: interface) }
             if fault == nil { fault = try names(of: interface) }
             if fault == nil { fault = try runs(of: interface) }
             if fault == nil { fault = try schemas(of: interface) }
-            if fault == nil && hasAges { fault = try ages(of: interface) }
-            if fault == nil && hasDocuments { fault = try documents(of: interface) }
+            if fault == nil { fault = try ages(of: interface) }
+            if fault == nil { fault = try documents(of: interface) }
             if let fault { return "\(interface.name): \(fault)" }
         }
-        return present.contains("relay_reply_costs") ? try replyCosts() : nil
+        return try replyCosts()
     }
     /// That what the users' replies count for is what all of them count for.
     private func replyCosts() throws(SQLiteError) -> String? {
@@ -97,7 +93,7 @@ struct JournalExamination {
     /// Rows of interfaces that are not in the table.
     private func strangers(_ interfaces: [InterfaceRow]) throws(SQLiteError) -> String? {
         let known = Set(interfaces.map(\.id))
-        for table in Self.tables.dropFirst() {
+        for table in Self.tables {
             // From one interface to the next: by the key, or in a table that is small.
             let next = try database.prepare(
                 "SELECT min(interface) AS interface FROM \(table) WHERE interface > ?")
@@ -114,27 +110,55 @@ struct JournalExamination {
         }
         return nil
     }
-    private func ends(of interface: InterfaceRow) throws(SQLiteError) -> String? {
-        let first = try end(of: interface, "ASC")
-        let last = try end(of: interface, "DESC")
-        guard let first, let last else {
-            return interface.events == 0 ? nil : "no event is there where its counter says \(interface.events)"
+    /// That gaps are ranges of its sequences, one behind the other.
+    private func gaps(of interface: InterfaceRow) throws(SQLiteError) -> String? {
+        var (end, fault): (Int64, String?) = (0, nil)
+        try database.prepare("SELECT first, last FROM relay_gaps WHERE interface = ? ORDER BY last").rows([
+            .integer(interface.id)
+        ]) { row in
+            guard let first = Self.count(row, "first"), let last = Self.count(row, "last"), first > end, first <= last,
+                last <= interface.sequence
+            else {
+                fault = fault ?? "the gap up to #\(row.integer("last")) contradicts its sequences, or another gap"
+                return
+            }
+            end = last
         }
-        if interface.events == 0 { return "events are there where its counter says that none is kept" }
+        return fault
+    }
+    /// The first and the last sequence that are kept: of an event, or of a gap.
+    private func ends(of interface: InterfaceRow) throws(SQLiteError) -> String? {
+        let (events, gaps) = (
+            try ends("sequence", "sequence", in: "relay_events", of: interface),
+            try ends("first", "last", in: "relay_gaps", of: interface)
+        )
+        if events == nil, interface.events > 0 {
+            return "no event is there where its counter says \(interface.events)"
+        }
+        if events != nil, interface.events == 0 { return "events are there where its counter says that none is kept" }
+        let all = [events, gaps].compactMap(\.self)
+        guard let first = all.map(\.first).min(), let last = all.map(\.last).max() else { return nil }
         if last != interface.sequence {
             return "its last event is #\(last) where its counter says #\(interface.sequence)"
         }
-        if first != interface.oldest {
-            return "its first event is #\(first) where its counters say #\(interface.oldest)"
-        }
+        let oldest = try oldest(of: interface)
+        if first != oldest { return "its first event is #\(first) where its counters say #\(oldest)" }
         return nil
     }
-    /// The sequence of the first or the last event.
-    private func end(of interface: InterfaceRow, _ order: String) throws(SQLiteError) -> Int64? {
-        var sequence: Int64?
-        try EventQuery([.sequence], "WHERE interface = ? ORDER BY sequence \(order) LIMIT 1", on: database)
-            .rows([.integer(interface.id)]) { sequence = Int64(bitPattern: $0.sequence) }
-        return sequence
+    private func ends(
+        _ first: String, _ last: String, in table: String, of interface: InterfaceRow
+    ) throws(SQLiteError) -> (first: Int64, last: Int64)? {
+        func end(_ column: String, _ order: String) throws(SQLiteError) -> Int64? {
+            try database.prepare(
+                "SELECT \(column) FROM \(table) WHERE interface = ? ORDER BY \(last) \(order) LIMIT 1"
+            ).integers(.integer(interface.id))?.first
+        }
+        guard let first = try end(first, "ASC"), let last = try end(last, "DESC") else { return nil }
+        return (first, last)
+    }
+    /// The oldest sequence that is kept, or is in a gap; one behind the last when there is none.
+    private func oldest(of interface: InterfaceRow) throws(SQLiteError) -> Int64 {
+        interface.sequence - interface.events - (try GapRows(database).count(of: interface.id)) + 1
     }
     /// That each name's last event is at the recorded sequence, and that some name has the interface's last.
     private func names(of interface: InterfaceRow) throws(SQLiteError) -> String? {
@@ -154,19 +178,27 @@ struct JournalExamination {
             names.append((name, last, pruned))
         }
         if let fault { return fault }
-        let event = try database.prepare("SELECT 1 FROM relay_events WHERE interface = ? AND sequence = ? AND name = ?")
+        let event = try database.prepare(
+            """
+            SELECT 1 FROM relay_events JOIN relay_schemas ON number = schema
+            WHERE relay_events.interface = ? AND sequence = ? AND name = ?
+            """)
+        let oldest = try oldest(of: interface)
         for (name, last, pruned) in names {
-            // What is older than the oldest event was removed, what is not was not.
-            if pruned > last || pruned >= interface.oldest {
-                return "\(name) was removed up to #\(pruned), with events from #\(interface.oldest) to #\(last)"
+            // What is older than the oldest event was removed, what is not was not; what a gap was removed with is none
+            // of its events.
+            if pruned >= oldest {
+                return "\(name) was removed up to #\(pruned), with events from #\(oldest) to #\(last)"
             }
-            if last < interface.oldest {
-                if pruned != last { return "the last event of \(name), #\(last), is missing" }
+            if last < oldest {
+                if pruned < last { return "the last event of \(name), #\(last), is missing" }
             } else if try event.integers(.integer(interface.id), .integer(last), .text(name)) == nil {
                 return "#\(last) is no event of \(name)"
             }
         }
-        let last = names.map(\.last).max() ?? 0
+        let last = max(
+            names.map(\.last).max() ?? 0, try ends("first", "last", in: "relay_gaps", of: interface)?.last ?? 0,
+            names.map(\.pruned).max() ?? 0)
         if last != interface.sequence { return "its last event is #\(interface.sequence), of its names' #\(last)" }
         return nil
     }
@@ -272,14 +304,18 @@ struct JournalExamination {
             return fault
         }
         if let fault = try contradiction() { return fault }
+        var parts: Int64 = 0
         for interface in try interfaces().0 {
             if isOver() { return nil }
             // All of them. Not by an index: by the rows, whose order it is.
             let all = "SELECT first FROM relay_runs WHERE +interface = ?1 ORDER BY rowid"
             if let fault = try runs(of: interface, all) { return "\(interface.name): \(fault)" }
             if isOver() { return nil }
-            if let fault = try rows(of: interface, isOver) { return "\(interface.name) \(fault)" }
+            if let fault = try rows(of: interface, &parts, isOver) { return "\(interface.name) \(fault)" }
         }
+        if isOver() { return nil }
+        let stray = (try database.integers("SELECT count(*) FROM relay_parts")?.first ?? 0) - parts
+        if stray != 0 { return "relay_parts has \(stray) part\(stray == 1 ? "" : "s") of no event" }
         return isOver() ? nil : try replies()
     }
     private func pageReport() throws(SQLiteError) -> [String] {
@@ -297,8 +333,6 @@ struct JournalExamination {
     }
     /// That the kept replies count for what is noted of each user.
     private func replies() throws(SQLiteError) -> String? {
-        // An older version has none.
-        if try database.texts("SELECT name FROM sqlite_master WHERE name = 'relay_reply_costs'").isEmpty { return nil }
         let users = try database.texts(
             """
             SELECT user FROM (SELECT user, sum(cost) AS cost FROM relay_replies GROUP BY user
@@ -307,49 +341,86 @@ struct JournalExamination {
             """)
         return users.first.map { "the kept replies of user \($0) count for other than is noted" }
     }
-    /// That the events match the counters, without a hole, and that each event's name accounts for it.
-    private func rows(of interface: InterfaceRow, _ isOver: () -> Bool) throws(SQLiteError) -> String? {
-        var last: [String: Int64] = [:]
-        try database.prepare(NameRow.query).rows([.integer(interface.id)]) { row in
-            let row = NameRow(row)
-            last[row.name] = Int64(bitPattern: row.last)
-        }
-        let names: [(bytes: [UInt8], last: Int64)] = last.map { (Array($0.key.utf8), $0.value) }
-        let places = Dictionary(names.indices.map { (names[$0].bytes, $0) }) { $1 }
+    /// That the events match the counters, without a hole but gaps, that each has all of its parts, and that its
+    /// name accounts for it.
+    ///
+    /// - Parameter stored: counts the parts.
+    private func rows(
+        of interface: InterfaceRow, _ stored: inout Int64, _ isOver: () -> Bool
+    ) throws(SQLiteError) -> String? {
+        var names: [Int64: (name: String, last: Int64)] = [:]
+        try database.prepare(
+            """
+            SELECT number, s.name AS name, last FROM relay_schemas s JOIN relay_names n ON n.interface = s.interface
+                AND n.name = s.name WHERE s.interface = ?
+            """
+        ).rows([.integer(interface.id)]) { names[$0.integer("number")] = ($0.text("name"), $0.integer("last")) }
+        var gaps = GapCursor(try database.prepare("SELECT first, last FROM relay_gaps WHERE interface = ? ORDER BY last"))
+        try gaps.begin(interface.id)
+        defer { gaps.end() }
         let rows = try EventQuery(
-            [.sequence, .name, .length], "WHERE interface = ? ORDER BY sequence", on: database)
+            [.sequence, .schema, .part, .size, .length], "WHERE interface = ? ORDER BY sequence", on: database)
+        let parts = try PartRows(database)
         defer { rows.statement.clear() }
         try rows.statement.bind([.integer(interface.id)])
-        var (count, bytes, next): (Int64, Int64, Int64) = (0, 0, interface.oldest)
-        var place = names.startIndex
+        var (count, bytes): (Int64, Int64) = (0, 0)
+        var next = try oldest(of: interface)
+        // Most often the schema of the row before.
+        var (schema, known): (Int64?, (name: String, last: Int64)?) = (nil, nil)
         while try rows.statement.step() {
             let row = rows.row
             let sequence = Int64(bitPattern: row.sequence)
+            next = try gaps.pass(next)
             if sequence != next { break }
-            // Most often the name of the row before.
-            let found = row.withName { text in
-                names.indices.contains(place) && names[place].bytes.elementsEqual(text) ? place : places[Array(text)]
-            }
-            guard let found, names[found].last >= sequence else {
-                return "has event #\(sequence) of \(row.name), of which its names know nothing"
+            if row.schema != schema { (schema, known) = (row.schema, names[row.schema]) }
+            guard let known, known.last >= sequence else {
+                return "has event #\(sequence) of schema \(row.schema), of which its names know nothing"
             }
             if row.length > Database.longestOwnValue {
                 return "has event #\(sequence) of \(row.length) bytes, which no journal writes"
             }
-            (place, count, next) = (found, count + 1, next + 1)
-            bytes = bytes &+ row.length
+            if row.part > 0 || row.size > 0 {
+                var size: Int64 = 0
+                _ = try parts.read(from: row.part) {
+                    (size, stored) = (size + Int64($0.count), stored + 1)
+                    return true
+                }
+                if size != row.size { return "has event #\(sequence) with \(size) bytes in parts, not \(row.size)" }
+            }
+            (count, next, bytes) = (count + 1, next + 1, bytes &+ row.length)
             if count.isMultiple(of: 4_096) && isOver() { return nil }
         }
-        if count != interface.events {
-            return
-                "has \(count) events from #\(interface.oldest) without a hole where its counters say \(interface.events)"
+        next = try gaps.pass(next)
+        if count != interface.events || next != interface.sequence + 1 {
+            return "has \(count) events without a hole, up to #\(next - 1), where its counters say \(interface.events)"
         }
         if bytes != interface.bytes { return "has \(bytes) bytes where its counters say \(interface.bytes)" }
         return nil
     }
 }
 
-extension InterfaceRow {
-    /// The oldest sequence that is kept; one behind the last when none is.
-    fileprivate var oldest: Int64 { sequence - events + 1 }
+/// Gaps that are passed by one after the other.
+private struct GapCursor {
+    private let statement: Statement
+    private var gap: (first: Int64, last: Int64)?
+
+    init(_ statement: Statement) { self.statement = statement }
+    mutating func begin(_ interface: Int64) throws(SQLiteError) {
+        try statement.bind([.integer(interface)])
+        try step()
+    }
+    func end() { statement.clear() }
+    /// What follows a sequence, behind the gaps that begin there.
+    mutating func pass(_ sequence: Int64) throws(SQLiteError) -> Int64 {
+        var next = sequence
+        while let gap, gap.first == next {
+            next = gap.last + 1
+            try step()
+        }
+        return next
+    }
+    private mutating func step() throws(SQLiteError) {
+        gap = nil
+        if try statement.step() { gap = (statement.row.integer("first"), statement.row.integer("last")) }
+    }
 }

@@ -31,7 +31,7 @@ struct JournalFile {
 
     /// Looks at the journal without writing anything, whatever it finds. What a full check alone shows it does not see.
     ///
-    /// Throws `InvalidArgument` for a file of something else or of a newer version, `Unavailable` for a damaged one.
+    /// Throws `InvalidArgument` for a file of something else or of another version, `Unavailable` for a damaged one.
     func examine() throws -> State {
         try checkParts()
         if Self.size(path) ?? 0 == 0 { return .new }
@@ -76,7 +76,7 @@ struct JournalFile {
         database.distrust()
         return database
     }
-    /// Opens the file to be written, makes it when there is none, and brings it to this version.
+    /// Opens the file to be written, and makes it when there is none.
     ///
     /// Throws as `examine` does.
     func open(_ state: State, synchronous: EventJournal.Synchronous) throws -> Database {
@@ -130,6 +130,7 @@ struct JournalFile {
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 68) }
         let application = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
         if count == bytes.count, [0, JournalSchema.applicationID].contains(application) { return true }
+        if application == JournalSchema.formerApplicationID { throw former }
         throw RelayError(
             .invalidArgument,
             "\(path) is a file of something else (application_id \(application)), which was left in a transaction: move it "
@@ -174,6 +175,7 @@ struct JournalFile {
         let version = Int(clamping: try database.integers("PRAGMA user_version")?.first ?? 0)
         let tables = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
         if application == 0 && version == 0 && tables.isEmpty { return 0 }
+        if application == JournalSchema.formerApplicationID { throw former }
         if application != JournalSchema.applicationID {
             throw RelayError(
                 .invalidArgument,
@@ -184,7 +186,7 @@ struct JournalFile {
         if version > JournalSchema.version {
             throw RelayError(
                 .invalidArgument,
-                "\(path) is of version \(version), made by a newer release; this one knows up to "
+                "\(path) is of version \(version), made by a newer release; this one knows version "
                     + "\(JournalSchema.version): update this program, or restore a backup of its own time",
                 cause: UnfitJournal.newer)
         }
@@ -205,8 +207,8 @@ struct JournalFile {
             // Takes effect only before the first table is made.
             try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
         }
-        // The first tables are made before the WAL: the file alone is a whole journal ever after.
-        try JournalSchema.migrate(database, from: version)
+        // The tables are made before the WAL: the file alone is a whole journal ever after.
+        if version == 0 { try JournalSchema.make(in: database) }
         let mode = try database.texts("PRAGMA journal_mode = WAL").first
         if mode != "wal" {
             throw RelayError(
@@ -225,6 +227,14 @@ struct JournalFile {
     }
 
     // MARK: Damage
+
+    private var former: RelayError {
+        RelayError(
+            .invalidArgument,
+            "\(path) has the form of an earlier program, which this one does not read: move it and its -wal away to begin "
+                + "anew, or keep the earlier program to read it",
+            cause: UnfitJournal.older)
+    }
 
     func damaged(_ what: String, cause: any Error = UnfitJournal.damaged) -> RelayError {
         RelayError(

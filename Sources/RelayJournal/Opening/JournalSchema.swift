@@ -1,25 +1,29 @@
 import RelayCore
 
-/// The journal's own tables, and how a file of an older version becomes one of this.
+/// The journal's own tables.
 enum JournalSchema {
-    /// In the file's header, where file(1) and others look: "RlyJ".
-    static let applicationID: Int64 = 0x526C_794A
-    /// What makes version n of n - 1 stands at n - 1. What was released is never changed: a new version goes to the
-    /// end.
-    static let migrations: [String] = [
-        """
+    /// In the file's header, where file(1) and others look: "RelJ".
+    static let applicationID: Int64 = 0x5265_6C4A
+    /// The same of the form before this one, "RlyJ", which is refused.
+    static let formerApplicationID: Int64 = 0x526C_794A
+    /// Of the tables below.
+    static let version = 1
+    static let statements = """
         CREATE TABLE relay_interfaces (
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
             sequence INTEGER NOT NULL,   -- of the last event
-            events INTEGER NOT NULL,     -- how many are kept: those up to the last, without a hole
+            events INTEGER NOT NULL,     -- how many are kept: those up to the last, without a hole but relay_gaps
             bytes INTEGER NOT NULL       -- of their bodies together
         );
         CREATE TABLE relay_runs (        -- of the service, by rising rowid
             interface INTEGER NOT NULL REFERENCES relay_interfaces,
             epoch INTEGER NOT NULL,      -- 64 bits, without a sign
-            first INTEGER NOT NULL       -- sequence of its first event, whether there was one or not
+            first INTEGER NOT NULL,      -- sequence of its first event, whether there was one or not
+            open INTEGER NOT NULL        -- 1: a mirror's, whose origin may have more of the run
         );
+        CREATE INDEX relay_runs_by_epoch ON relay_runs (interface, epoch);
+        CREATE INDEX relay_runs_by_first ON relay_runs (interface, first);
         CREATE TABLE relay_names (
             interface INTEGER NOT NULL REFERENCES relay_interfaces,
             name TEXT NOT NULL,
@@ -36,14 +40,32 @@ enum JournalSchema {
         CREATE TABLE relay_events (
             interface INTEGER NOT NULL,
             sequence INTEGER NOT NULL,
-            name TEXT NOT NULL,
-            schema INTEGER NOT NULL,
+            schema INTEGER NOT NULL,     -- which says the event's name, too
             time INTEGER NOT NULL,       -- when it was published: microseconds since 1970, UTC
+            part INTEGER,                -- the first of relay_parts with the beginning of a long body
+            size INTEGER,                -- how many bytes those have together
             body BLOB NOT NULL,          -- a D-Bus signal's whole body, little-endian: the fields, then the stamp
             PRIMARY KEY (interface, sequence)
         ) WITHOUT ROWID;
-        """,
-        """
+        CREATE TABLE relay_parts (       -- of long bodies, so that pages are filled
+            id INTEGER PRIMARY KEY,
+            rest INTEGER NOT NULL,       -- how many parts of the event follow this one
+            body BLOB NOT NULL
+        );
+        CREATE TABLE relay_gaps (        -- sequences that this journal never had, though it has later ones
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            last INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            PRIMARY KEY (interface, last)
+        ) WITHOUT ROWID;
+        CREATE TABLE relay_documents (   -- the last entry of each, whatever retention has removed
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            name TEXT NOT NULL,
+            sequence INTEGER NOT NULL,
+            schema INTEGER NOT NULL,
+            body BLOB NOT NULL,          -- as in relay_events, in one row
+            PRIMARY KEY (interface, name)
+        );
         CREATE TABLE relay_clock (       -- how much time has passed, as far as is certain; in microseconds
             id INTEGER PRIMARY KEY CHECK (id = 1),
             elapsed INTEGER NOT NULL,    -- in the journal's life
@@ -61,8 +83,6 @@ enum JournalSchema {
             trust INTEGER NOT NULL,      -- 0: it is not; 1: as far as the clock kept step; 2: it was synchronised
             PRIMARY KEY (interface, sequence)
         ) WITHOUT ROWID;
-        """,
-        """
         CREATE TABLE relay_migrations (  -- of the domain's tables: what was done
             name TEXT NOT NULL,          -- of a set of tables
             version INTEGER NOT NULL,    -- from 1
@@ -89,37 +109,17 @@ enum JournalSchema {
             cost INTEGER NOT NULL
         );
         CREATE INDEX relay_reply_costs_by_cost ON relay_reply_costs (cost);
-        """,
-        """
-        CREATE TABLE relay_documents (   -- the last entry of each, whatever retention has removed
-            interface INTEGER NOT NULL REFERENCES relay_interfaces,
-            name TEXT NOT NULL,
-            sequence INTEGER NOT NULL,
-            schema INTEGER NOT NULL,
-            body BLOB NOT NULL,          -- as in relay_events
-            PRIMARY KEY (interface, name)
-        );
-        """,
-        """
         CREATE TABLE relay_forgotten (   -- of the kept replies to submissions that were removed
             interface TEXT NOT NULL,
             command TEXT NOT NULL,
             sequence INTEGER NOT NULL,   -- the highest of a version in one of them
             PRIMARY KEY (interface, command)
         ) WITHOUT ROWID;
-        """,
         """
-        CREATE INDEX relay_runs_by_epoch ON relay_runs (interface, epoch);
-        CREATE INDEX relay_runs_by_first ON relay_runs (interface, first);
-        """,
-    ]
-    static var version: Int { migrations.count }
     /// The names of the tables, as the statements above have them.
-    static let tables: [String] = migrations.flatMap { step in
-        step.split(separator: "\n").compactMap { line in
-            let words = line.split(separator: " ")
-            return words.starts(with: ["CREATE", "TABLE"]) && words.count > 2 ? String(words[2]) : nil
-        }
+    static let tables: [String] = statements.split(separator: "\n").compactMap { line in
+        let words = line.split(separator: " ")
+        return words.starts(with: ["CREATE", "TABLE"]) && words.count > 2 ? String(words[2]) : nil
     }
     /// A condition on a name, as SQLite and the authorizer compare them: whether it is one of the journal's.
     static let isOurs = "LIKE 'relay@_%' ESCAPE '@'"
@@ -137,10 +137,10 @@ enum JournalSchema {
         ).rows([]) { objects.append(Object(type: $0.text(0), name: $0.text(1), table: $0.text(2), sql: $0.text(3))) }
         return objects
     }
-    /// What a version's statements make, each by SQLite itself.
-    static func objects(ofVersion version: Int) throws(SQLiteError) -> [Object] {
+    /// What the statements make, each by SQLite itself.
+    static func objects() throws(SQLiteError) -> [Object] {
         let database = try Database(":memory:", isReadOnly: false, vfs: nil)
-        try migrate(database, from: 0, migrations: Array(migrations.prefix(version)))
+        try make(in: database)
         return try objects(of: database)
     }
 
@@ -173,17 +173,13 @@ enum JournalSchema {
             """)
     }
 
-    /// Runs what is missing, in one transaction.
-    static func migrate(
-        _ database: Database, from version: Int, migrations: [String] = migrations
-    ) throws(SQLiteError) {
-        if version >= migrations.count { return }
+    /// Makes the tables of a new file, in one transaction.
+    static func make(in database: Database) throws(SQLiteError) {
         try database.execute("BEGIN IMMEDIATE")
         do {
-            for step in migrations[version...] { try database.execute(step) }
-            // In the same transaction: a file is of one version or of the other.
+            try database.execute(statements)
             try database.execute(
-                "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(migrations.count); COMMIT")
+                "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version); COMMIT")
         } catch {
             if database.isInTransaction { try? database.execute("ROLLBACK") }
             throw error

@@ -10,6 +10,8 @@ public enum UnfitJournal: Error, Hashable, Sendable {
     case foreign
     /// The file has a version that this program does not know.
     case newer
+    /// The file has the form of an earlier program.
+    case older
 
     /// Whether the content of the file caused an error.
     ///
@@ -34,6 +36,7 @@ extension UnfitJournal: ProgramFailure {
         case .damaged: "the journal is damaged"
         case .foreign: "the file is not a journal"
         case .newer: "the journal is of a newer version"
+        case .older: "the journal has the form of an earlier program"
         }
     }
 }

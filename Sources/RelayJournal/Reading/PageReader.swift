@@ -9,7 +9,9 @@ final class PageReader {
     private let database: Database
     private let begin, end, head, names, figure: Statement
     private let scan, single: EventQuery
+    private let parts: PartRows
     private let runs: RunRows
+    private let gaps: GapRows
     /// Rows that are read in one transaction, so that it stays short.
     static let scanLimit = 4_096
     /// Transactions without an event that one page takes: where a name is too frequent to be walked, and too rare to
@@ -34,11 +36,13 @@ final class PageReader {
         // Another program may have put a row of any length there: it is an error, before memory is taken for it.
         database.limitValues(to: Database.longestOwnValue)
         runs = try RunRows(database)
+        gaps = try GapRows(database)
+        parts = try PartRows(database)
         begin = try database.prepare("BEGIN")
         end = try database.prepare("ROLLBACK")
         head = try database.prepare("SELECT sequence FROM relay_interfaces WHERE id = ?")
         names = try database.prepare(NameRow.query)
-        let columns: [EventRow.Column] = [.sequence, .schema, .body, .name]
+        let columns: [EventRow.Column] = [.sequence, .schema, .part, .body]
         scan = try EventQuery(
             columns, "WHERE interface = ? AND sequence > ? ORDER BY sequence LIMIT \(Self.scanLimit)", on: database)
         single = try EventQuery(columns, "WHERE interface = ? AND sequence = ?", on: database)
@@ -50,7 +54,7 @@ final class PageReader {
     }
 
     func page(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> LogPage {
-        var page = PageScan(request, interface, runs)
+        var page = PageScan(request, interface, runs, parts)
         var oldest: UInt64 = 1
         var canWalk = request.names != nil
         // Goes on in another transaction only while there is no event: what was removed meanwhile is then below
@@ -60,6 +64,7 @@ final class PageReader {
             defer { try? end.run() }
             let moment = try moment(request, interface)
             (page.head, oldest) = (moment.head, moment.oldest)
+            try page.cross(gaps.above(request.after, of: interface.id, most: LogPage.mostGaps + 1))
             let (isDone, rows) = try look(&page, interface)
             if isDone { break }
             if canWalk, page.count * Self.rarity <= rows, try walk(&page, interface, moment) { break }
@@ -153,13 +158,20 @@ final class PageReader {
     }
     func figures(_ interface: ReadInterface) throws(SQLiteError) -> [(name: String, value: UInt64)] {
         var figures: [(name: String, value: UInt64)] = []
+        // In one transaction.
+        try begin.run()
+        defer { try? end.run() }
+        let left = UInt64(clamping: try gaps.count(of: interface.id))
+        let identity = try runs.identity()
         try figure.rows([.integer(interface.id)]) { row in
             let state = InterfaceRow(row)
             let (head, events) = (UInt64(bitPattern: state.sequence), UInt64(bitPattern: state.events))
+            let (kept, isOver) = events.addingReportingOverflow(left)
+            let oldest = isOver ? 1 : Self.next(head - min(head, kept))
             let (pages, size) = (UInt64(bitPattern: row.integer("pages")), UInt64(bitPattern: row.integer("size")))
             figures = [
-                ("head", head), ("oldest", Self.next(head - min(head, events))), ("events", events),
-                ("bytes", UInt64(bitPattern: state.bytes)),
+                ("head", head), ("oldest", oldest), ("events", events),
+                ("bytes", UInt64(bitPattern: state.bytes)), ("missing", left), ("journal", identity),
                 ("fileBytes", pages.multipliedReportingOverflow(by: size).partialValue),
             ]
         }

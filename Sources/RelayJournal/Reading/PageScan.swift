@@ -1,3 +1,4 @@
+import CSQLite
 import RelayCore
 
 /// Makes a page of the rows that come by.
@@ -5,6 +6,7 @@ struct PageScan {
     private let request: LogRequest
     private let interface: ReadInterface
     private let runs: RunRows
+    private let parts: PartRows
     /// Of a page's bodies.
     private static let usualLength = 256 << 10
     /// Of the latest transaction.
@@ -23,8 +25,13 @@ struct PageScan {
     /// The page's numbers for names, by schema.
     private var names: [UInt32: Int32] = [:]
     private var isAskedFor = false
+    /// The ranges above `after` that the log never had.
+    private var gaps: [ClosedRange<UInt64>] = []
+    /// The page ends here at the latest.
+    private var limit = UInt64.max
 
-    init(_ request: LogRequest, _ interface: ReadInterface, _ runs: RunRows) {
+    init(_ request: LogRequest, _ interface: ReadInterface, _ runs: RunRows, _ parts: PartRows) {
+        self.parts = parts
         (self.request, self.interface, self.runs, through) = (request, interface, runs, request.after)
     }
 
@@ -32,11 +39,17 @@ struct PageScan {
     mutating func take(_ row: borrowing EventRow) throws(SQLiteError) -> Bool {
         let sequence = row.sequence
         if let run, sequence > run.end { return endRun() }
+        if sequence > limit {
+            through = limit
+            return endEarly()
+        }
         let number = UInt32(truncatingIfNeeded: row.schema)
         if number != self.number || schema == nil {
             self.number = number
-            // A number that is not in the table was added by hand: it goes by its own name, and readers find no schema.
-            let schema = interface.schemas[number] ?? ReadInterface.Schema(name: row.name, overhead: 64)
+            guard let schema = interface.schemas[number] else {
+                throw SQLiteError(
+                    code: SQLITE_CORRUPT, message: "event #\(sequence) has a schema \(row.schema), which is not there")
+            }
             isAskedFor = request.names?.contains(schema.name) ?? true
             if isAskedFor {
                 name = names[number] ?? events.name(schema.name)
@@ -46,17 +59,25 @@ struct PageScan {
         }
         if isAskedFor, let schema {
             if events.count >= request.limit { return endEarly() }
+            if row.part > 0 {
+                let isTaken = try parts.read(from: row.part) { body in
+                    guard hasRoom(events.partCount + body.count, schema) else { return false }
+                    events.append(part: body)
+                    return true
+                }
+                if !isTaken { return endEarly() }
+            }
             let isTaken = row.withBody { body in
-                // Two alignments of 8 come with each.
-                let cost = body.count + schema.overhead
-                if bytes + cost > request.byteLimit && events.count > 0 { return false }
+                let count = events.partCount + body.count
+                guard hasRoom(count, schema) else { return false }
                 if events.count == 0 {
                     // As if all were as long as the first.
                     let length = min(request.byteLimit, Self.usualLength)
                     events.reserve(
-                        bytes: length, rows: min(length / max(cost, 1) + 1, request.limit, PageReader.scanLimit))
+                        bytes: length,
+                        rows: min(length / max(count + schema.overhead, 1) + 1, request.limit, PageReader.scanLimit))
                 }
-                bytes += cost
+                bytes += count + schema.overhead
                 events.append(name, number, sequence, body)
                 return true
             }
@@ -66,11 +87,21 @@ struct PageScan {
         through = sequence
         return true
     }
+    /// Whether an event of so many bytes fits: the first one always does. Two alignments of 8 come with each.
+    @inline(__always) private func hasRoom(_ count: Int, _ schema: ReadInterface.Schema) -> Bool {
+        events.count == 0 || bytes + count + schema.overhead <= request.byteLimit
+    }
+    /// What the log never had, above `after`: the page ends before it would have too many of them.
+    mutating func cross(_ ranges: [ClosedRange<UInt64>]) {
+        gaps = ranges
+        limit = ranges.count > LogPage.mostGaps ? ranges[LogPage.mostGaps].lowerBound - 1 : .max
+    }
     private mutating func endRun() -> Bool {
         through = run?.end ?? through
         return endEarly()
     }
     private mutating func endEarly() -> Bool {
+        events.dropParts()
         hasEnded = true
         return false
     }
@@ -80,9 +111,14 @@ struct PageScan {
         return try runs.run(of: sequence, in: interface.id)
     }
     /// There are no more rows.
-    mutating func end() { if !hasEnded { through = min(head, run?.end ?? .max) } }
+    mutating func end() { if !hasEnded { through = min(head, limit, run?.end ?? .max) } }
     func page(oldest: UInt64) throws(SQLiteError) -> LogPage {
         let epoch = if let run { run.epoch } else { try run(of: through).epoch }
-        return LogPage(epoch: epoch, contents: events, oldest: oldest, through: through, head: head)
+        let gaps = gaps.compactMap { gap -> ClosedRange<UInt64>? in
+            let (first, last) = (max(gap.lowerBound, request.after + 1), min(gap.upperBound, through))
+            return first <= last ? first...last : nil
+        }
+        return LogPage(
+            epoch: epoch, contents: events, gaps: gaps, oldest: oldest, through: through, head: head)
     }
 }

@@ -1,28 +1,31 @@
-/// A row with an event, of `relay_events` or of `relay_documents`: the one place that knows its columns, how each is
-/// bound, and how it is read.
+import CSQLite
+import RelayCore
+
+/// A row of `relay_events` or `relay_documents`: the one place that knows their columns, how each is bound, and how it is
+/// read.
 ///
 /// A statement names the columns that it has, once. From then on each has its place.
 struct EventRow: ~Copyable {
     enum Column: String {
-        case interface, sequence, name, schema, time, body
-        /// Of the body, in bytes; to be read only.
-        case length = "length(body)"
+        case interface, sequence, schema, time, part, size, name, body
+        /// Of the whole body, in bytes; to be read only.
+        case length = "length(body) + coalesce(size, 0)"
     }
     /// Where a statement has the columns, from 0; below that: nowhere.
     struct Places {
-        let interface, sequence, name, schema, time, body, length: Int32
+        let interface, sequence, schema, time, part, size, name, body, length: Int32
         /// How many it has.
         let count: Int32
 
         init(_ columns: [Column]) {
             func place(_ column: Column) -> Int32 { Int32(columns.firstIndex(of: column) ?? -1) }
-            (interface, sequence, name) = (place(.interface), place(.sequence), place(.name))
-            (schema, time, body, length) = (place(.schema), place(.time), place(.body), place(.length))
-            count = Int32(columns.count)
+            (interface, sequence, schema) = (place(.interface), place(.sequence), place(.schema))
+            (time, part, size, name) = (place(.time), place(.part), place(.size), place(.name))
+            (body, length, count) = (place(.body), place(.length), Int32(columns.count))
         }
     }
     /// Of each table, all of them.
-    static let ofEvents: [Column] = [.interface, .sequence, .name, .schema, .time, .body]
+    static let ofEvents: [Column] = [.interface, .sequence, .schema, .time, .part, .size, .body]
     static let ofDocuments: [Column] = [.interface, .name, .sequence, .schema, .body]
     private let row: Row
     private let places: Places
@@ -33,14 +36,13 @@ struct EventRow: ~Copyable {
     }
 
     var sequence: UInt64 { UInt64(bitPattern: row.integer(Int(places.sequence))) }
-    /// Any number: not only those that the journal gives.
+    /// Any number, as in all columns: not only those that the journal gives.
     var schema: Int64 { row.integer(Int(places.schema)) }
-    var name: String { row.text(Int(places.name)) }
+    /// The first of the parts, of a long body; 0: it has none.
+    @inline(__always) var part: Int64 { row.integer(Int(places.part)) }
     var body: [UInt8] { row.blob(Int(places.body)) }
+    var size: Int64 { row.integer(Int(places.size)) }
     var length: Int64 { row.integer(Int(places.length)) }
-    func withName<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        row.withText(Int(places.name), body)
-    }
     @inline(__always) func withBody<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         row.withBlob(Int(places.body), body)
     }
@@ -83,18 +85,34 @@ struct EventInsertion {
         statement = try database.prepare("\(verb) INTO \(table) (\(names)) VALUES \(values)")
         places = EventRow.Places(columns)
     }
-    /// Binds one of the rows but its body.
+    /// Binds one of the rows, each of an event, but its body.
     ///
-    /// - Parameter time: when it was published, where the table has a column for it.
-    func bind(
-        _ sequence: UInt64, _ name: InterfaceState.Name, of interface: Int64, time: UInt64? = nil, row: Int = 0
+    /// - Parameters:
+    ///   - part: the first of the body's parts; nil: it has none.
+    ///   - size: how many bytes those have.
+    @inline(__always) func bind(
+        _ stamp: Stamp, _ schema: Int64, of interface: Int64, part: Int64?, size: Int, row: Int
     ) {
         let first = first(row)
+        statement.bind(interface, at: first + places.interface)
+        statement.bind(Int64(bitPattern: stamp.sequence), at: first + places.sequence)
+        statement.bind(schema, at: first + places.schema)
+        statement.bind(Int64(bitPattern: stamp.publishedAt.microseconds), at: first + places.time)
+        if let part {
+            statement.bind(part, at: first + places.part)
+            statement.bind(Int64(size), at: first + places.size)
+        } else {
+            statement.bindNull(at: first + places.part)
+            statement.bindNull(at: first + places.size)
+        }
+    }
+    /// Binds a document's entry, but its body.
+    func bind(_ sequence: UInt64, _ name: InterfaceState.Name, of interface: Int64) {
+        let first = first(0)
         statement.bind(interface, at: first + places.interface)
         statement.bind(Int64(bitPattern: sequence), at: first + places.sequence)
         statement.bind(borrowed: name.bytes, at: first + places.name)
         statement.bind(name.schema, at: first + places.schema)
-        if let time { statement.bind(Int64(bitPattern: time), at: first + places.time) }
     }
     /// Without a copy: the bytes must outlast the run.
     @inline(__always) func bind(borrowed body: UnsafeRawBufferPointer, row: Int = 0) {

@@ -5,9 +5,11 @@ import RelayCore
 /// First sequences never fall from one run to the next; of runs that begin at the same one, only the last has events.
 /// So this order and that of the rows are the same. For one thread, as the connection is.
 struct RunRows {
-    private let byEpoch, before, after, oldest, newest, insert: Statement
+    private let byEpoch, before, after, oldest, newest, last, insert, mark: Statement
+    private let database: Database
 
     init(_ database: Database) throws(SQLiteError) {
+        self.database = database
         byEpoch = try database.prepare(
             "SELECT first FROM relay_runs WHERE interface = ? AND epoch = ? ORDER BY rowid DESC LIMIT 1")
         before = try database.prepare(
@@ -20,12 +22,28 @@ struct RunRows {
             "SELECT first FROM relay_runs WHERE interface = ? ORDER BY first, rowid LIMIT 1")
         newest = try database.prepare(
             "SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY first DESC, rowid DESC LIMIT ?")
-        insert = try database.prepare("INSERT INTO relay_runs (interface, epoch, first) VALUES (?, ?, ?)")
+        last = try database.prepare(
+            "SELECT rowid, epoch FROM relay_runs WHERE interface = ? ORDER BY first DESC, rowid DESC LIMIT 1")
+        insert = try database.prepare("INSERT INTO relay_runs (interface, epoch, first, open) VALUES (?, ?, ?, ?)")
+        mark = try database.prepare("UPDATE relay_runs SET open = ? WHERE rowid = ?")
     }
 
     /// A run begins.
-    func add(_ run: StreamRun, to interface: Int64) throws(SQLiteError) {
-        try insert.run(.integer(interface), Self.value(run.epoch), Self.value(run.first))
+    ///
+    /// - Parameter isOpen: of a mirror, whether its origin may have more of the run, which goes on here if it is the
+    ///   last one; nil: it is this service's own.
+    func begin(_ run: StreamRun, of interface: Int64, isOpen: Bool?) throws(SQLiteError) {
+        let open = SQLValue.integer(isOpen == true ? 1 : 0)
+        let last = try isOpen == nil ? nil : last.integers(.integer(interface))
+        if let last, last[1] == Int64(bitPattern: run.epoch) {
+            try mark.run(open, .integer(last[0]))
+        } else {
+            try insert.run(.integer(interface), Self.value(run.epoch), Self.value(run.first), open)
+        }
+    }
+    /// The journal's identity: the epoch of its first run, which stays. 0: it has none yet.
+    func identity() throws(SQLiteError) -> UInt64 {
+        UInt64(bitPattern: try database.integers("SELECT epoch FROM relay_runs ORDER BY rowid LIMIT 1")?.first ?? 0)
     }
     /// The newest run of an epoch, which is random: there is one.
     func run(_ epoch: UInt64, of interface: Int64) throws(SQLiteError) -> LoggedRun? {

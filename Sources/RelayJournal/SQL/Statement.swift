@@ -73,6 +73,7 @@ final class Statement {
     // MARK: Parameters, from 1
 
     @inline(__always) func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
+    @inline(__always) func bindNull(at index: Int32) { sqlite3_bind_null(handle, index) }
     /// Without a copy: the bytes must outlast the run.
     @inline(__always) func bind(borrowed bytes: UnsafeRawBufferPointer, at index: Int32) {
         if let start = bytes.baseAddress {

@@ -51,11 +51,11 @@ extension JournalFile {
         let used = try database.prepare(
             """
             SELECT 1 FROM relay_events WHERE interface = (SELECT id FROM relay_interfaces WHERE name = ?)
-            AND name = ? AND schema = ? LIMIT 1
+            AND schema = ? LIMIT 1
             """)
         var kept: [Int64: Bool] = [:]
         for schema in schemas {
-            let row = try used.integers(.text(interface), .text(schema.name), .integer(schema.number))
+            let row = try used.integers(.text(interface), .integer(schema.number))
             kept[schema.number] = row != nil
         }
         return stored(schemas, kept)

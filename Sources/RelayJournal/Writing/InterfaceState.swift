@@ -21,6 +21,8 @@ struct InterfaceState {
     let logged: LoggedInterface
     let rule: RetentionRule
     let names: [Name]
+    /// Those of all events that rows may have, by their schemas.
+    let schemaNames: [Int64: String]
     /// As the transaction that runs has it.
     var counters: Counters
     /// As it is on disk.
@@ -28,6 +30,10 @@ struct InterfaceState {
     /// Which names' `last` the transaction has to write; and whether there is anything at all.
     private(set) var touched: [Int] = []
     private var isTouched: [Bool]
+    /// Whether the transaction changes anything.
+    private(set) var isDirty = false
+    /// The sequences that the transaction leaves out, and how many events come before them.
+    private(set) var skips: [(events: Int, gap: ClosedRange<UInt64>)] = []
     /// What the transaction is to emit.
     var emissions: [(event: LoggedEvent, stamp: Stamp)] = []
     /// How many of these have no rows yet: the last ones.
@@ -37,13 +43,32 @@ struct InterfaceState {
     /// What the transaction adds to that.
     var mark: EventAges.Mark?
 
-    init(id: Int64, logged: LoggedInterface, names: [Name], counters: Counters, ages: EventAges) {
+    /// Whether rows of gaps may be there.
+    var hasGaps: Bool
+
+    init(
+        id: Int64, logged: LoggedInterface, names: [Name], schemaNames: [Int64: String], counters: Counters,
+        ages: EventAges, hasGaps: Bool
+    ) {
         (self.id, self.logged, self.names, self.counters) = (id, logged, names, counters)
+        (self.schemaNames, self.hasGaps) = (schemaNames, hasGaps)
         (committed, self.ages) = (counters, ages)
         rule = RetentionRule(logged.retention)
         isTouched = [Bool](repeating: false, count: names.count)
     }
 
+    /// The journal never has what is between the last event and the next one.
+    mutating func skip(through last: UInt64) {
+        guard last > counters.sequence else { return }
+        skips.append((emissions.count, counters.sequence + 1...last))
+        (isDirty, hasGaps, counters.sequence) = (true, true, last)
+        // An event of any name may be there.
+        for name in counters.last.indices { counters.last[name] = last }
+    }
+    mutating func takeSkips() -> [(events: Int, gap: ClosedRange<UInt64>)] {
+        defer { skips = [] }
+        return skips
+    }
     /// Gives the next event its place.
     mutating func append(_ event: consuming LoggedEvent, at time: UInt64) {
         let name = event.index
@@ -59,6 +84,7 @@ struct InterfaceState {
             isTouched[name] = true
             touched.append(name)
         }
+        isDirty = true
         emissions.append((event, stamp))
         unwritten += 1
     }
@@ -66,6 +92,7 @@ struct InterfaceState {
     mutating func wasCommitted(at elapsed: UInt64) {
         // One by one: as a whole, the two would have their memory in common, and the next event would copy it.
         for name in touched { committed.last[name] = counters.last[name] }
+        if !skips.isEmpty { committed.last = counters.last }
         (committed.sequence, committed.events, committed.bytes) = (counters.sequence, counters.events, counters.bytes)
         ages.committed(mark, at: elapsed, head: committed.sequence)
         mark = nil
@@ -73,7 +100,7 @@ struct InterfaceState {
     }
     mutating func wasRolledBack() {
         counters = committed
-        (emissions, unwritten, mark) = ([], 0, nil)
+        (emissions, unwritten, mark, skips) = ([], 0, nil, [])
         untouch()
     }
     /// How urgently something is to be removed.
@@ -99,5 +126,6 @@ struct InterfaceState {
     private mutating func untouch() {
         for name in touched { isTouched[name] = false }
         touched.removeAll(keepingCapacity: true)
+        isDirty = false
     }
 }

@@ -75,7 +75,7 @@ extension JournalEngine {
             let before = group.events.count { event in
                 if case .durable(interface, _) = event { true } else { false }
             }
-            sequence = interfaces[interface].counters.sequence + UInt64(before) + 1
+            sequence = nextPlace(of: interface) + UInt64(before)
         }
         group.events.append(event)
         group.documents.set(state, sequence: sequence)
@@ -106,18 +106,27 @@ extension JournalEngine {
         // An error for one that the journal cannot have written, before memory is taken for it.
         let bound = database.limitValues(to: Database.longestOwnValue)
         defer { database.limitValues(to: bound) }
-        let queries = try ["relay_documents", "relay_events"].map { table in
-            try EventQuery(
-                [.schema, .body], from: table, "WHERE interface = ? AND name = ? AND sequence = ?", on: database)
-        }
+        let entry = try EventQuery(
+            [.schema, .body], from: "relay_documents", "WHERE interface = ? AND name = ? AND sequence = ?", on: database)
+        let event = try EventQuery([.schema, .part, .body], "WHERE interface = ? AND sequence = ?", on: database)
         for name in logged.documents.map({ logged.events[$0].event }) {
             guard let sequence = last[name], sequence > 0 else { continue }
-            for query in queries where documents[name] == nil {
-                try query.rows([.integer(id), .text(name), .integer(Int64(bitPattern: sequence))]) { row in
-                    documents[name] = LoggedDocument(
-                        sequence: sequence, schema: UInt32(clamping: row.schema), body: row.body)
+            let place = SQLValue.integer(Int64(bitPattern: sequence))
+            var (found, part): ((schema: Int64, body: [UInt8])?, Int64) = (nil, 0)
+            try entry.rows([.integer(id), .text(name), place]) { found = ($0.schema, $0.body) }
+            if found == nil {
+                try event.rows([.integer(id), place]) { (found, part) = (($0.schema, $0.body), $0.part) }
+            }
+            guard let found else { continue }
+            var body: [UInt8] = []
+            if part > 0 {
+                _ = try sql.parts.read(from: part) {
+                    body += $0
+                    return true
                 }
             }
+            documents[name] = LoggedDocument(
+                sequence: sequence, schema: UInt32(clamping: found.schema), body: body + found.body)
         }
         return documents
     }

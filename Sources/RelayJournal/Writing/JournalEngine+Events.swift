@@ -26,7 +26,7 @@ extension JournalEngine {
         case .volatile(let body): group.volatile.append(body)
         case .several(let events): for event in events { if let error = place(event) { return error } }
         case .durable(let index, let event):
-            if interfaces[index].touched.isEmpty { group.dirty.append(index) }
+            if !interfaces[index].isDirty { group.dirty.append(index) }
             interfaces[index].append(event, at: group.time)
             if interfaces[index].unwritten < EngineStatements.rows[0] { return nil }
             do { try write(of: index) } catch {
@@ -36,6 +36,11 @@ extension JournalEngine {
             }
         }
         return nil
+    }
+    /// Leaves sequences out, of an interface by its place.
+    func skip(through last: UInt64, of index: Int) {
+        if !interfaces[index].isDirty { group.dirty.append(index) }
+        interfaces[index].skip(through: last)
     }
     /// Makes rows of the events that have none, by as few statements as can be.
     ///
@@ -58,14 +63,24 @@ extension JournalEngine {
         }
         let written = interfaces[index].emissions.count - interfaces[index].unwritten
         let (event, stamp) = interfaces[index].emissions[written + row]
-        insertion.bind(
-            stamp.sequence, interfaces[index].names[event.index], of: interfaces[index].id,
-            time: stamp.publishedAt.microseconds, row: row)
         // The run is within the call: the borrowed bytes are not read later.
         return event.body.withUnsafeBytes { bytes in
-            insertion.bind(borrowed: bytes, row: row)
+            var (part, size): (Int64?, Int) = (nil, 0)
+            if bytes.count > EventParts.whole {
+                do throws(SQLiteError) { (part, size) = try writeParts(bytes) } catch { return error }
+            }
+            insertion.bind(
+                stamp, interfaces[index].names[event.index].schema, of: interfaces[index].id, part: part, size: size,
+                row: row)
+            insertion.bind(borrowed: UnsafeRawBufferPointer(rebasing: bytes[size...]), row: row)
             return step(insertion, count, row + 1, index)
         }
+    }
+    private func writeParts(_ body: UnsafeRawBufferPointer) throws(SQLiteError) -> (first: Int64, size: Int) {
+        let first = lastPart + 1
+        let (size, count) = try sql.parts.add(body, from: first)
+        lastPart += Int64(count)
+        return (first, size)
     }
     func commitGroup() throws(RelayError) {
         let elapsed = elapsed
@@ -95,6 +110,11 @@ extension JournalEngine {
         statement.bind(Int64(bitPattern: interface.committed.sequence), at: 5)
         try runOnce(statement)
         try checkAlone()
+        for skip in interface.skips {
+            try sql.addGap.run(
+                .integer(interface.id), .integer(Int64(bitPattern: skip.gap.upperBound)),
+                .integer(Int64(bitPattern: skip.gap.lowerBound)))
+        }
         for name in interface.touched {
             let statement = sql.last
             statement.bind(Int64(bitPattern: counters.last[name]), at: 1)
@@ -117,13 +137,28 @@ extension JournalEngine {
 
     // MARK: What leaves
 
+    private func emit(
+        _ events: [(event: LoggedEvent, stamp: Stamp)], _ skips: [(events: Int, gap: ClosedRange<UInt64>)],
+        to stream: any CommittedEventSink
+    ) {
+        var start = 0
+        for skip in skips {
+            if skip.events > start { stream.emit(Array(events[start..<skip.events])) }
+            stream.skipped(skip.gap)
+            start = skip.events
+        }
+        if start < events.count { stream.emit(Array(events[start...])) }
+    }
     func emit() {
         var isFirst = true
         for index in group.dirty {
             let stream = interfaces[index].logged.stream
+            let skips = interfaces[index].takeSkips()
             var events: [(event: LoggedEvent, stamp: Stamp)] = []
             swap(&events, &interfaces[index].emissions)
-            if let at = faults.at {
+            if !skips.isEmpty {
+                emit(events, skips, to: stream)
+            } else if let at = faults.at {
                 for event in events {
                     if !isFirst { at(.betweenEmissions) }
                     isFirst = false

@@ -15,6 +15,8 @@ extension JournalEngine {
         /// The closure that runs.
         var events: [EncodedEvent] = []
         var isSaved = false
+        /// The sequences that it leaves out before its events: up to which, by interface.
+        var skips: [(interface: Int, last: UInt64)] = []
         /// The documents that its units have set; and those that the one has which runs.
         var documents = DocumentDrafts()
         var time: UInt64 = 0
@@ -108,7 +110,7 @@ extension JournalEngine {
         }
     }
     private func perform(_ body: any UnitBody) -> (any Error)? {
-        defer { (group.events, group.isSaved) = ([], false) }
+        defer { (group.events, group.isSaved, group.skips) = ([], false, []) }
         defer { group.documents.dropUnit() }
         var failure: (any Error)?
         do {
@@ -120,6 +122,7 @@ extension JournalEngine {
         if group.isSaved && database.hasOpenForeignKeys {
             failure = RelayError(.conflict, "\(file.path): FOREIGN KEY constraint failed; the unit was undone")
         } else {
+            for skip in group.skips { self.skip(through: skip.last, of: skip.interface) }
             failure = take(group.events)
         }
         if group.doom != nil { return failure }

@@ -124,10 +124,10 @@ extension JournalEngine {
         readClock()
         do {
             try sql.begin.run()
-            var rows: [(name: String, event: RetentionRule.Oldest)] = []
+            var rows: [(schema: Int64, part: Int64, event: RetentionRule.Oldest)] = []
             try sql.oldest.rows([.integer(interface.id)]) { row in
                 rows.append(
-                    (row.name, .init(sequence: row.sequence, bytes: UInt64(bitPattern: row.length))))
+                    (row.schema, row.part, .init(sequence: row.sequence, bytes: UInt64(bitPattern: row.length))))
             }
             let counters = interface.committed
             count = rule.excess(
@@ -135,8 +135,9 @@ extension JournalEngine {
                 bytes: counters.bytes,
                 expired: interface.ages.expired(clock, head: counters.sequence) ?? 0)
             for row in rows.prefix(count) {
-                pruned[row.name] = row.event.sequence
+                if let name = interface.schemaNames[row.schema] { pruned[name] = row.event.sequence }
                 bytes += row.event.bytes
+                if row.part > 0 { try sql.parts.remove(from: row.part) }
             }
             // All before the first that stays: marks may be left of what was removed by hand.
             removed =
@@ -146,6 +147,7 @@ extension JournalEngine {
             }
             if let last = rows.prefix(count).last {
                 try sql.delete.run(.integer(interface.id), .integer(Int64(bitPattern: last.event.sequence)))
+                try pruneGaps(of: interface, through: removed, &pruned)
                 for (name, sequence) in pruned {
                     try sql.pruned.run(.integer(Int64(bitPattern: sequence)), .integer(interface.id), .text(name))
                 }
@@ -171,6 +173,19 @@ extension JournalEngine {
             interface.logged.stream.pruned(pruned)
         }
         return true
+    }
+
+    /// Gaps before the first event that stays: of whatever name events were there, they are gone.
+    private func pruneGaps(
+        of interface: InterfaceState, through removed: UInt64, _ pruned: inout [String: UInt64]
+    ) throws(SQLiteError) {
+        guard interface.hasGaps else { return }
+        let (id, through) = (SQLValue.integer(interface.id), SQLValue.integer(Int64(bitPattern: removed)))
+        guard let last = try sql.lastGap.integers(id, through)?.first, last > 0 else { return }
+        try sql.removeGaps.run(id, through)
+        for name in try EngineStatements.names(of: interface.id, on: database) {
+            pruned[name.name] = max(pruned[name.name] ?? 0, name.pruned, UInt64(bitPattern: last))
+        }
     }
 
     /// Gives free pages back, a step's worth, where more than so many percent of the file are free: fewer are soon used

@@ -62,8 +62,13 @@ extension JournalEngine {
             let row = NameRow(row)
             (last[row.name], pruned[row.name]) = (row.last, row.pruned)
         }
+        let lastOwn = last
+        let gaps = try GapRows(database).newest(of: id, most: Self.knownGaps)
+        // An event of whatever name may be in a gap: for a subscriber, its last one is not before that.
+        last = last.mapValues { max($0, gaps.last?.upperBound ?? 0) }
+        for (name, sequence) in pruned { last[name] = max(last[name] ?? 0, sequence) }
         let rows = try RunRows(database)
-        try rows.add(StreamRun(epoch: logged.epoch, first: sequence + 1), to: id)
+        try rows.begin(StreamRun(epoch: logged.epoch, first: sequence + 1), of: id, isOpen: logged.isOpen)
         let runs = try rows.recent(of: id, most: Self.knownRuns)
         let ages = try loadAges(id, head: sequence, events: UInt64(row.events), RetentionRule(logged.retention))
 
@@ -77,14 +82,16 @@ extension JournalEngine {
         return (
             LogSnapshot(
                 head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 },
-                runs: runs.runs, schemas: schemas, documents: try documents(of: logged, id, last),
-                sample: runs.sample),
+                runs: runs.runs, schemas: schemas, documents: try documents(of: logged, id, lastOwn),
+                sample: runs.sample, journal: try rows.identity(), gaps: gaps),
             InterfaceState(
-                id: id, logged: logged, names: names, counters: counters, ages: ages)
+                id: id, logged: logged, names: names, schemaNames: schemas.reduce(into: [:]) { $0[Int64($1.key)] = $1.value.event },
+                counters: counters, ages: ages, hasGaps: !gaps.isEmpty)
         )
     }
-    /// So many of the newest runs are known without a look at the disk.
+    /// So many of the newest runs, and gaps, are known without a look at the disk.
     static let knownRuns = 64
+    static let knownGaps = 1_024
 
     private static func copy(_ text: String) -> UnsafeBufferPointer<CChar> {
         let utf8 = text.utf8

@@ -23,6 +23,7 @@ final class BusService: FollowedService {
         do {
             follower = try ServiceFollower(
                 service: service, on: bus, activation: start == nil ? .ifRunning : .onDemand, cursors: cursors,
+                cursorNamespace: "relay-cli",
                 onCursorFailure: { name, error in note("the place of '\(name)': \(error.message)") },
                 onConnectionFailure: { error in
                     // This program's own trouble is said at once; what else it means, its verb knows.

@@ -11,6 +11,8 @@ struct HistoryLoop {
         /// Of the page's events: the next one, and the end of those that are wanted.
         var next = 0
         var end = 0
+        /// Among the page's events, or behind them.
+        var gaps: [Gap] = []
         var coming: Task<StoredPage, any Error>?
 
         var time: Timestamp? { next < end ? page?.events[next].stamp.publishedAt : nil }
@@ -128,6 +130,7 @@ struct HistoryLoop {
         if sources[index].scan.last == nil, case .sequence(let first) = range.since, first > page.page.head {
             note("--since \(first) is beyond the end: " + Self.end(of: interface, head: page.page.head))
         }
+        let gaps = sources[index].scan.gaps(in: page.page)
         let gap = try sources[index].scan.take(
             page.page, sequences: page.events.lazy.map(\.stamp.sequence), size: page.bytes.count)
         if let names = sources[index].scan.names, let other = page.events.first(where: { !names.contains($0.name) }) {
@@ -146,7 +149,16 @@ struct HistoryLoop {
         }
         if end != nil { sources[index].scan.end() }
         (sources[index].page, sources[index].next, sources[index].end) = (page, 0, end ?? page.events.count)
+        sources[index].gaps = gaps
+        if sources[index].end == 0 { printGaps(of: index, before: .max) }
         readAhead(index)
+    }
+    /// What the journal never had up to a sequence.
+    private mutating func printGaps(of index: Int, before sequence: UInt64) {
+        while let gap = sources[index].gaps.first, gap.sequences.upperBound < sequence {
+            sources[index].gaps.removeFirst()
+            printer.append(gap, of: sources[index].interface, now: now(), to: &output.pending)
+        }
     }
 
     // MARK: Output
@@ -168,6 +180,7 @@ struct HistoryLoop {
                 repeat {
                     let event = page.events[next]
                     let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
+                    printGaps(of: index, before: event.stamp.sequence)
                     if printer.admits(event, body, source: index) {
                         try printer.append(event, body, source: index, to: &output.pending)
                         printed += 1
@@ -182,6 +195,7 @@ struct HistoryLoop {
             } catch { failure = error }
         }
         sources[index].next = next
+        if next == end, end == page.events.count { printGaps(of: index, before: .max) }
         if sources.count == 1 && next > 0 { written = page.events[next - 1].stamp.sequence }
         if let failure { throw failure }
     }

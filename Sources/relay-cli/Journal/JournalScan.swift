@@ -67,6 +67,17 @@ struct JournalScan {
         defer { (after, last, reportsGone) = (max(after, page.through), end, true) }
         return isMissing ? Gap((after + 1)...gone, epoch: page.epoch, count: count(gone), reason: .expired) : nil
     }
+    /// What the journal never had, of what such an answer covers; to be asked before it is taken.
+    func gaps(in page: StreamPage) -> [Gap] {
+        let end = min(last ?? min(page.head, until), page.through)
+        let begin = max(after, max(page.oldest, 1) - 1)
+        return page.gaps.compactMap { gap in
+            guard begin < end, gap.upperBound > begin, gap.lowerBound <= end else { return nil }
+            let range = max(gap.lowerBound, begin + 1)...min(gap.upperBound, end)
+            let count = names == nil ? Int(clamping: range.upperBound - range.lowerBound) + 1 : nil
+            return Gap(range, epoch: page.epoch, count: count, reason: .unrecorded)
+        }
+    }
     /// A service that moves on by a little with every page, and never gets anywhere, is no better than one that stands still.
     private mutating func checkProgress(
         _ page: StreamPage, through: UInt64, of end: UInt64, _ size: Int

@@ -53,7 +53,8 @@ struct Watch: Verb {
             the last one that a watch of this name has written out; the first time, all that are kept. NAME is up to 64
             letters, digits, '_' and '-', one for each set of events. Each event is shown at least once: after a kill,
             the last ones may come again. A second watch of the name at the same time is refused (75). The places are
-            files of --cursors DIR, else of $XDG_STATE_HOME/relay/cursors, else of $HOME/.local/state/relay/cursors.
+            files in relay-cli/SERVICE of --cursors DIR, else of $XDG_STATE_HOME/relay/cursors, else of
+            $HOME/.local/state/relay/cursors.
             """,
             """
             With --resume and --confirm, an event counts as seen when stdin has a line for it, whatever that line says. A

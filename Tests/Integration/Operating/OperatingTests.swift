@@ -79,7 +79,7 @@ import Testing
                 shown.count == 1 && shown[0].contains("journal.sqlite is sound: 4 events of 1 interface, "), "\(shown)")
         },
         "cursor": { (someone: Operator, _: [String]) async throws in
-            #expect(try await someone.succeed("ls ~/.local/state/relay/cursors").isEmpty)
+            #expect(try await someone.succeed("ls ~/.local/state/relay/cursors/relay-cli/org.eventrelay.Service1").isEmpty)
         },
     ]
 
@@ -94,7 +94,7 @@ import Testing
             _ = try await someone.order("Later")
         case "cursor":
             try await someone.succeed(
-                "mkdir -p ~/.local/state/relay/cursors && cd ~/.local/state/relay/cursors && touch ledger.cursor ledger.synced"
+                "d=~/.local/state/relay/cursors/relay-cli/org.eventrelay.Service1; mkdir -p $d && cd $d && touch ledger.cursor ledger.synced"
             )
         default: break
         }

@@ -165,7 +165,7 @@ struct HistoryFailureTests {
         let words = "org.eventrelay.Relocation1 answers"
         #expect(
             try await said { $0.member == "Read" ? IncomingReply(signature: "s", body: []) : nil }
-                == (.software, "\(words) Read with 's', not with 'ta(suv)ttt'"))
+                == (.software, "\(words) Read with 's', not with 'ta(suv)a(tt)ttt'"))
         #expect(
             try await said { $0.member == "Schemas" ? IncomingReply(signature: "a{sv}", body: []) : nil }
                 == (.software, "\(words) Schemas with 'a{sv}', not with 'a{u(sas)}'"))

@@ -90,17 +90,19 @@ import Testing
     @Test(
         "contradictions in the middle are found, too",
         arguments: [
-            ("DELETE FROM relay_events WHERE sequence = 50", "has 49 events from #1 without a hole"),
+            ("DELETE FROM relay_events WHERE sequence = 50", "has 49 events without a hole, up to #49"),
             (
-                "UPDATE relay_events SET name = 'Other' WHERE sequence = 50",
-                "has event #50 of Other, of which its names know"
+                "UPDATE relay_events SET schema = 9 WHERE sequence = 50",
+                "has event #50 of schema 9, of which its names know"
             ),
             (
-                "UPDATE relay_events SET name = 'Closed' WHERE sequence = 50",
-                "has event #50 of Closed, of which its names know"
+                "UPDATE relay_events SET schema = 2 WHERE sequence = 50",
+                "has event #50 of schema 2, of which its names know"
             ),
             ("UPDATE relay_events SET body = zeroblob(1) WHERE sequence = 50", "bytes where its counters say"),
             ("UPDATE relay_interfaces SET bytes = bytes + 1", "bytes where its counters say"),
+            ("UPDATE relay_events SET part = 7, size = 1 WHERE sequence = 50", "are not all there"),
+            ("INSERT INTO relay_parts VALUES (9, 0, x'00')", "1 part of no event"),
         ]) func content(sql: String, reason: String) async throws
     {
         for copy in [try await JournalCopy.killed(), try await JournalCopy.ended()] {

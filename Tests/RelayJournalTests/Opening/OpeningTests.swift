@@ -182,24 +182,6 @@ import Testing
         edit(directory.database + "-shm") { _ = ftruncate($0, 32_768) }
         try await Ledger(directory).book(1)
     }
-    @Test("an older file becomes one of this version, or stays as it was") func migration() throws {
-        let directory = try TestFolder()
-        edit(directory.database) { _ in }
-        let database = try Database(directory.database, isReadOnly: false, vfs: nil)
-        try JournalSchema.migrate(database, from: 0, migrations: ["CREATE TABLE relay_a (x)"])
-        #expect(try database.integers("PRAGMA user_version") == [1])
-        let steps = ["", "ALTER TABLE relay_a ADD COLUMN y", "CREATE TABLE relay_b (z)"]
-        let error = #expect(throws: SQLiteError.self) {
-            try JournalSchema.migrate(database, from: 1, migrations: steps + ["CREATE nonsense"])
-        }
-        #expect(error?.code == SQLITE_ERROR)
-        #expect(try database.texts("SELECT name FROM sqlite_master") == ["relay_a"])
-        #expect(try database.integers("PRAGMA user_version") == [1])
-        try JournalSchema.migrate(database, from: 1, migrations: steps)
-        #expect(try database.texts("SELECT name FROM sqlite_master ORDER BY name") == ["relay_a", "relay_b"])
-        #expect(try database.integers("PRAGMA user_version") == [3])
-        #expect(try database.integers("PRAGMA application_id") == [JournalSchema.applicationID])
-    }
     @Test(
         "a file that would let others in is refused, and neither followed nor waited for",
         arguments: [

@@ -92,13 +92,13 @@ struct JournalCopy {
         ("DELETE FROM relay_events", "no event is there where its counter says 200"),
         ("DELETE FROM relay_events WHERE sequence = 1", "its first event is #2 where its counters say #1"),
         ("DELETE FROM relay_events WHERE sequence = 200", "its last event is #199 where its counter says #200"),
-        ("INSERT INTO relay_events VALUES (9, 1, 'x', 1, 1, x'00')", "rows of an interface 9 that does not exist"),
-        ("INSERT INTO relay_events VALUES (1, 201, 'Booked', 1, 1, x'00')", "its last event is #201 where"),
-        ("INSERT INTO relay_events VALUES (1, -5, 'Booked', 1, 1, x'00')", "its first event is #-5 where"),
+        ("INSERT INTO relay_events VALUES (9, 1, 1, 1, NULL, NULL, x'00')", "rows of an interface 9 that does not exist"),
+        ("INSERT INTO relay_events VALUES (1, 201, 1, 1, NULL, NULL, x'00')", "its last event is #201 where"),
+        ("INSERT INTO relay_events VALUES (1, -5, 1, 1, NULL, NULL, x'00')", "its first event is #-5 where"),
         ("UPDATE relay_runs SET first = 202", "a run began at #202"),
         ("UPDATE relay_runs SET first = -3", "a run began at #-3"),
         (
-            "INSERT INTO relay_runs VALUES (1, 5, 150), (1, 6, 100)",
+            "INSERT INTO relay_runs VALUES (1, 5, 150, 0), (1, 6, 100, 0)",
             "a run began at #100, behind one that began at #150"
         ),
         (
@@ -111,9 +111,14 @@ struct JournalCopy {
         ),
         ("UPDATE relay_schemas SET fields = 'nonsense'", "schema 1"),
         ("UPDATE relay_schemas SET number = -number", "has no number of 32 bits"),
+        ("INSERT INTO relay_gaps VALUES (1, 300, 250)", "the gap up to #300 contradicts its sequences"),
+        ("INSERT INTO relay_gaps VALUES (1, 20, 30)", "the gap up to #20 contradicts its sequences"),
+        ("INSERT INTO relay_gaps VALUES (1, 20, 10), (1, 30, 20)", "the gap up to #30 contradicts"),
+        ("INSERT INTO relay_gaps VALUES (1, 20, 10)", "its first event is #1 where its counters say #-10"),
+        ("INSERT INTO relay_gaps VALUES (9, 20, 10)", "rows of an interface 9 that does not exist"),
         ("DROP TABLE relay_names", "it has no table relay_names"),
         ("DROP TABLE relay_events", "it has no tables of the journal's"),
-        ("ALTER TABLE relay_names RENAME COLUMN last TO latest", "relay_names is defined otherwise than version 6"),
+        ("ALTER TABLE relay_names RENAME COLUMN last TO latest", "relay_names is defined otherwise than version 1"),
         (
             "DELETE FROM relay_events; UPDATE relay_interfaces SET sequence = -1, events = 0, bytes = 0",
             "a counter is no number from 0 to"
@@ -131,12 +136,19 @@ struct JournalCopy {
         }
     }
     @Test(
-        "a newer version and a file of something else, with what is in their WAL",
-        arguments: ["PRAGMA user_version = 9", "PRAGMA application_id = 5"])
-    func foreign(sql: String) async throws {
+        "a newer version, one of an earlier form, and a file of something else, with what is in their WAL",
+        arguments: [
+            ("PRAGMA user_version = 9", "made by a newer release"), ("PRAGMA application_id = 5", "of something else"),
+            (
+                "PRAGMA application_id = 0x526C794A",
+                "has the form of an earlier program, which this one does not read: move it and its -wal away"
+            ),
+        ])
+    func foreign(sql: String, words: String) async throws {
         let copy = try await JournalCopy.killed()
         try copy.edit(sql)
-        #expect(copy.refusal()?.code == .invalidArgument)
+        let error = copy.refusal()
+        #expect(error?.code == .invalidArgument && error?.message.contains(words) == true, "\(error as Any)")
     }
     @Test("damaged pages, with a WAL that is sound", arguments: [0, 4_096 * 2])
     func pages(offset: Int) async throws {

@@ -98,13 +98,13 @@ import Testing
     }
     @Test("which run a sequence is of, and where a run ends") func table() throws {
         let database = try Database(":memory:", isReadOnly: false, vfs: nil)
-        try JournalSchema.migrate(database, from: 0)
+        try JournalSchema.make(in: database)
         try database.execute("INSERT INTO relay_interfaces VALUES (1, 'a', 0, 0, 0), (2, 'b', 0, 0, 0)")
         let rows = try RunRows(database)
         #expect(try rows.run(of: 3, in: 1).epoch == 0 && rows.run(7, of: 1) == nil)
         for (epoch, first) in [(1, 1), (2, 1), (3, 5), (.max, 9), (5, 9)] as [(UInt64, UInt64)] {
-            try rows.add(StreamRun(epoch: epoch, first: first), to: 1)
-            try rows.add(StreamRun(epoch: epoch, first: 1), to: 2)
+            try rows.begin(StreamRun(epoch: epoch, first: first), of: 1, isOpen: nil)
+            try rows.begin(StreamRun(epoch: epoch, first: 1), of: 2, isOpen: nil)
         }
         let sequences: [UInt64] = [0, 1, 4, 5, 8, 9, .max]
         #expect(try sequences.map { try rows.run(of: $0, in: 1).epoch } == [2, 2, 2, 3, 3, 5, 5])

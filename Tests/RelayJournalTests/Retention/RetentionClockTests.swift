@@ -259,7 +259,7 @@ import Testing
     @Test(
         "rows in the journal's tables end the journal with a clear error",
         arguments: [
-            "INSERT INTO relay_events VALUES (1, 2, 'Booked', 1, 1, x'00')",
+            "INSERT INTO relay_events VALUES (1, 2, 1, 1, NULL, NULL, x'00')",
             "UPDATE relay_interfaces SET sequence = 7",
             "DELETE FROM relay_interfaces",
         ]) func rows(sql: String) async throws

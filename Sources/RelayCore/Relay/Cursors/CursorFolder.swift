@@ -1,20 +1,33 @@
 import Glibc
 
-/// Where cursors are kept: a folder of the user's own, which nobody else can write to.
+/// Where the cursors of a service are kept that a program has: in a folder of the user's own, which nobody else can
+/// write to.
 struct CursorFolder: Sendable {
-    let path: String
+    /// Of all cursors.
+    private let base: String
+    /// In that: the namespace, and in that the service.
+    private let scope: [String]
+    var path: String { ([base] + scope).joined(separator: "/") }
 
-    /// The one that was given, else `relay/cursors` in the user's state folder. Throws `Unavailable` when there is
-    /// none.
-    init(_ given: String?, environment: (String) -> String?) throws(RelayError) {
+    /// In the folder that was given, else in `relay/cursors` in the user's state folder. Throws `Unavailable` when there
+    /// is none, `InvalidArgument` for a namespace that is none.
+    init(
+        _ given: String?, _ namespace: String?, service: String, environment: (String) -> String?
+    ) throws(RelayError) {
+        if let namespace, !CursorFile.isName(namespace) {
+            throw RelayError(
+                .invalidArgument,
+                "\(BusNames.quoted(namespace)) is no namespace of cursors: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'")
+        }
+        scope = [namespace ?? "default", service]
         func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
         if let given {
-            path = given
+            base = given
         } else if let state = value("XDG_STATE_HOME"), state.hasPrefix("/") {
             // The XDG Base Directory Specification requires that a relative one is ignored.
-            path = state + "/relay/cursors"
+            base = state + "/relay/cursors"
         } else if let home = value("HOME") {
-            path = home + "/.local/state/relay/cursors"
+            base = home + "/.local/state/relay/cursors"
         } else {
             throw RelayError(
                 .unavailable,
@@ -28,13 +41,23 @@ struct CursorFolder: Sendable {
     /// Throws `Unavailable` when that cannot be done, `NotPermitted` when others can write there.
     func open() throws(RelayError) -> Int32 {
         try make()
-        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0 { throw failure("cannot be opened", errno) }
+        var descriptor = try open(base, in: AT_FDCWD, base)
+        var path = base
+        for name in scope {
+            defer { close(descriptor) }
+            path += "/" + name
+            descriptor = try open(name, in: descriptor, path)
+        }
+        return descriptor
+    }
+    private func open(_ name: String, in folder: Int32, _ path: String) throws(RelayError) -> Int32 {
+        let descriptor = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { throw failure(path, "cannot be opened", errno) }
         var status = stat()
         if fstat(descriptor, &status) != 0 {
             let code = errno
             close(descriptor)
-            throw failure("cannot be looked at", code)
+            throw failure(path, "cannot be looked at", code)
         }
         if let reason = Self.refusal(owner: status.st_uid, mode: status.st_mode, user: geteuid()) {
             close(descriptor)
@@ -58,16 +81,16 @@ struct CursorFolder: Sendable {
             made += part
             if mkdir(made, 0o700) == 0 {
                 let code = sync(made)
-                if code != 0 { throw failure("cannot be synced into the folder that has \(made)", code) }
+                if code != 0 { throw failure(path, "cannot be synced into the folder that has \(made)", code) }
             } else if errno != EEXIST, errno != EISDIR {
                 let code = errno
                 // On the way there may be folders that cannot be written to, but are there.
-                if access(made, F_OK) != 0 { throw failure("cannot be made", code) }
+                if access(made, F_OK) != 0 { throw failure(path, "cannot be made", code) }
             }
             made += "/"
         }
     }
-    private func failure(_ what: String, _ code: Int32) -> RelayError {
+    private func failure(_ path: String, _ what: String, _ code: Int32) -> RelayError {
         let cause = SystemError(code)
         return RelayError(
             .unavailable, "the folder for cursors, \(path), \(what): \(cause)\(cause.remedy)", cause: cause)

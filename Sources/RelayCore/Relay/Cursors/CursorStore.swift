@@ -7,7 +7,7 @@ final class CursorStore: Sendable {
     private struct WeakFile {
         weak var file: CursorFile?
     }
-    private let given: String?
+    private let given, namespace: String?
     private let service: String
     private let faults: CursorFaults
     private let onFailure: @Sendable (String, RelayError) -> Void
@@ -15,11 +15,13 @@ final class CursorStore: Sendable {
     private let files = Mutex<[String: WeakFile]>([:])
 
     /// - Parameter folder: nil stands for the user's state folder.
+    /// - Parameter namespace: of the program, or of what it uses the cursors for; nil: they need none.
     init(
-        _ folder: String?, service: String, timing: RelayTiming.Cursors = RelayTiming.Cursors(),
+        _ folder: String?, namespace: String? = nil, service: String, timing: RelayTiming.Cursors = RelayTiming.Cursors(),
         faults: CursorFaults = .none, onFailure: @escaping @Sendable (String, RelayError) -> Void
     ) {
-        (given, self.service, self.faults, self.onFailure) = (folder, service, faults, onFailure)
+        (given, self.namespace) = (folder, namespace)
+        (self.service, self.faults, self.onFailure) = (service, faults, onFailure)
         queues = CursorQueues(timing: timing)
     }
 
@@ -33,7 +35,8 @@ final class CursorStore: Sendable {
                 // libdispatch ends a process that has no descriptors left for its first timer: it takes them here, before
                 // many cursors have.
                 if files.isEmpty { queues.write.asyncAfter(deadline: .now()) {} }
-                let folder = try CursorFolder(given, environment: CursorFolder.environment)
+                let folder = try CursorFolder(
+                    given, namespace, service: service, environment: CursorFolder.environment)
                 let file = try CursorFile(
                     name, in: folder, service: service, restarts: restarts, queues: queues, faults: faults,
                     onFailure: onFailure)

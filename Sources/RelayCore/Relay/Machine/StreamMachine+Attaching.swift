@@ -186,6 +186,10 @@ extension StreamMachine {
             state = .behind(target: target)
             return .show(output)
         }
+        // What the journal never had need not be read.
+        for gap in answer.details.gaps where gap.contains(reached.sequence &+ 1) && gap.upperBound <= answer.head {
+            if reached.epoch != 0 { cross(gap, in: answer.epoch, into: &output) }
+        }
         // By the old scope: what came before this answer is not for a new name.
         var held = takeHeld()
         let isWhole = drain(&held, reading: true, into: &output) && target <= reached.sequence
@@ -207,15 +211,20 @@ extension StreamMachine {
         case .nothing(let isAwaited): position.sequence = isAwaited ? answer.base : answer.head
         case .oldest: (position.epoch, position.sequence, position.isBeforeOldest) = (0, 0, true)
         case .given(0, let sequence): (position.epoch, position.sequence) = (0, min(sequence, answer.head))
+        case .given(let epoch, let sequence) where isAhead(sequence, of: answer):
+            (position.epoch, position.sequence) = (epoch, sequence)
+            position.isAhead = epoch != answer.epoch
         case .given(let epoch, answer.from): position.epoch = epoch
         case .given(let epoch, let sequence):
             isOther = true
             part(from: Gap.rest(of: epoch, after: sequence), at: answer.from, into: &output)
-        // A run that answered before cannot have lost what it had: there `from` may be behind what was read, since it
-        // counts what was emitted.
-        case .reached(let former, _, _) where former.ownerEpoch == answer.epoch || former.sequence == answer.from:
+        case .reached(let former, _, _) where isAhead(former.sequence, of: answer):
             position = former
             position.ownerEpoch = answer.epoch
+            position.isAhead = former.epoch != answer.epoch
+        case .reached(let former, _, _) where former.sequence == answer.from || isNews(former, answer):
+            position = former
+            (position.ownerEpoch, position.isAhead) = (answer.epoch, false)
         case .reached(let former, _, _):
             isOther = true
             position.isBeforeOldest = former.isBeforeOldest
@@ -227,6 +236,16 @@ extension StreamMachine {
         lineage.narrow(to: position.epoch)
         lateNames.resolve(answer.head)
         return isOther
+    }
+    /// Whether the owner is a mirror that may still come to this place: all that it has is of this stream's history, and
+    /// the run that it knows last goes on.
+    private func isAhead(_ sequence: UInt64, of answer: Attachment) -> Bool {
+        answer.details.isOpen && sequence > answer.from && answer.from >= answer.head
+    }
+    /// Whether a stream in step has moved on since it asked: `from` is behind that, though nothing was replaced.
+    private func isNews(_ former: Position, _ answer: Attachment) -> Bool {
+        if case .attaching = state { return false }
+        return former.ownerEpoch == answer.epoch && !former.isAhead
     }
     /// The journal was restored from a backup, or is another one. What came above `sequence` is undone, too, though no
     /// gap may name what was delivered.
@@ -257,6 +276,12 @@ extension StreamMachine {
     var isBehind: Bool { anchor.isBehind }
     /// What `Attach` asks about. Epoch 0: whatever run there is.
     var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
+    /// A mirror goes on beyond this stream's place in a run that is not the place's: its answer shows from where the
+    /// histories differ.
+    mutating func askWhoIsAhead() -> Action {
+        awaitAnswer(from: reached.anchor())
+        return attachAgain()
+    }
     func attachAgain() -> Action {
         let question = question
         return .attach(epoch: question.epoch, after: question.sequence)

@@ -6,9 +6,12 @@ extension StreamMachine {
     /// `pageEnded`.
     ///
     /// Reports what was removed from the journal before it could be read.
-    package mutating func pageBegan(epoch: UInt64, oldest: UInt64) -> Action {
+    ///
+    /// - Parameter gaps: what the journal never had, by rising sequence. If there is any, call `pageGaps` before each
+    ///   event.
+    package mutating func pageBegan(epoch: UInt64, oldest: UInt64, gaps: [ClosedRange<UInt64>] = []) -> Action {
         guard case .reading(var reading) = state else { return .nothing }
-        reading.page = Page(epoch: epoch)
+        reading.page = Page(epoch: epoch, gaps: gaps)
         state = .reading(reading)
         let isFirst = reached.isBeforeOldest
         reached.isBeforeOldest = false
@@ -16,6 +19,17 @@ extension StreamMachine {
         let lost = missing(through: oldest - 1)
         advance(to: oldest - 1, in: epoch)
         return .report(isFirst ? nil : Gap(lost.sequences, epoch: epoch, count: lost.count, reason: .expired))
+    }
+    /// Reports what the journal never had before this sequence: any event may have been there.
+    package mutating func pageGaps(before sequence: UInt64) -> Action {
+        guard case .reading(var reading) = state, var page = reading.page, !page.gaps.isEmpty else { return .nothing }
+        let passed = page.gaps.prefix { $0.upperBound < sequence }
+        page.gaps.removeFirst(passed.count)
+        reading.page = page
+        state = .reading(reading)
+        var output: [Output] = []
+        for gap in passed { cross(gap, in: page.epoch, into: &output) }
+        return .show(output)
     }
     /// An event of the page. True: deliver it, in the page's epoch.
     package mutating func pageEvent(_ name: String, _ sequence: UInt64) -> Bool {
@@ -35,14 +49,16 @@ extension StreamMachine {
     /// Requests the next page, or goes on with what was held, and live. A service that answers twice in a row that
     /// there is more, without giving any, is taken for one that keeps nothing: see `readRefused`.
     package mutating func pageEnded(through: UInt64, head: UInt64) -> Action {
+        let end = min(through, head)
+        let crossed = pageGaps(before: end == .max ? end : end + 1)
         guard case .reading(var reading) = state, let page = reading.page else { return .nothing }
         // Out of the state, so that the queue is not copied. Every way from here sets another.
         state = .live
         // What is beyond the head does not exist yet, and cannot be accounted for. What is behind the last event may be
         // of a later run; of which, only the owner's own is sure not to have ended before.
-        advance(to: min(through, head), in: page.hasEvents ? reached.ownerEpoch : page.epoch)
+        advance(to: end, in: page.hasEvents ? reached.ownerEpoch : page.epoch)
         reading.fruitless = reached.sequence > reading.after ? 0 : reading.fruitless + 1
-        var output: [Output] = []
+        var output = crossed.output
         var isWhole = reached.sequence >= head
         // Before the target is checked: what was held may reach it.
         if isWhole { isWhole = drain(&reading.held, reading: true, into: &output) }

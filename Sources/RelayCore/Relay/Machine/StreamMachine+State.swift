@@ -100,6 +100,9 @@ extension StreamMachine {
         var isEnded = false
         /// The stream began with the oldest event, and no page was read: what was removed before is nobody's loss.
         var isBeforeOldest = false
+        /// The owner is a mirror that has not come to the run of this position. Unless it does, its history is another
+        /// one.
+        var isAhead = false
 
         static var none: Self { Self(epoch: 0, sequence: 0, ownerEpoch: 0) }
 
@@ -153,6 +156,8 @@ extension StreamMachine {
     }
     struct Page: Hashable {
         let epoch: UInt64
+        /// Those in the page that the stream has not come to.
+        var gaps: [ClosedRange<UInt64>]
         var hasEvents = false
     }
 

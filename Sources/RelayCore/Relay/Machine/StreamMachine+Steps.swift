@@ -72,6 +72,15 @@ extension StreamMachine {
         let count = isCounted ? Int(clamping: min(last - first, UInt64(Int.max) - 1) + 1) : nil
         return Gap(first...last, epoch: reached.epoch, count: count, reason: .lost)
     }
+    /// Passes by what the journal never had, unless the stream is beyond that.
+    mutating func cross(_ gap: ClosedRange<UInt64>, in epoch: UInt64, into output: inout [Output]) {
+        guard gap.upperBound > reached.sequence else { return }
+        advance(to: gap.lowerBound - min(gap.lowerBound, 1), in: epoch)
+        let lost = missing(through: gap.upperBound)
+        let count = scope.isAll ? lost.count : nil
+        output.append(.gap(Gap(lost.sequences, epoch: epoch, count: count, reason: .unrecorded)))
+        advance(to: gap.upperBound, in: epoch)
+    }
     /// Delivers what was held. A hole in it is reported, or, when `reading`, left with what is behind it. False: such a
     /// hole is left.
     @discardableResult

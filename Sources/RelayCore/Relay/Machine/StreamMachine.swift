@@ -104,7 +104,7 @@ package struct StreamMachine<Payload> {
     private mutating func noteInOrder() {
         if inOrder == .one { nameInOrder = "" }
         inOrder = .none
-        guard case .live = state else { return }
+        guard case .live = state, !reached.isAhead else { return }
         switch scope {
         case .nothing: break
         case .one(let name), .widening(let name, _): (inOrder, nameInOrder) = (.one, name)
@@ -148,7 +148,9 @@ package struct StreamMachine<Payload> {
     }
     private mutating func receiveInOrder(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Action {
         let gap: Gap?
-        switch place(of: name, sequence, previous) {
+        let place = place(of: name, sequence, previous)
+        if reached.isAhead { return place == .nowhere ? .nothing : askWhoIsAhead() }
+        switch place {
         case .nowhere: return .nothing
         case .next: gap = nil
         case .behindHole(let through):
@@ -209,6 +211,7 @@ package struct StreamMachine<Payload> {
         case .joining, .live:
             guard reached.ownerEpoch == epoch else { return .nothing }
             confirm()
+            if reached.isAhead { return sequence > reached.sequence ? askWhoIsAhead() : .nothing }
             return isDurable ? readHole(to: sequence, last: last) : reportHole(to: sequence, last: last, isLast: isLast)
         }
     }

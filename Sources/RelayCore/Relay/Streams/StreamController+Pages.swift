@@ -123,13 +123,26 @@ extension StreamController {
         entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
         var epoch: UInt64 = 0
         var through: UInt64 = 0
+        var (hasGaps, last) = (false, UInt64(0))
+        // What came before something else goes before it; the page goes on behind that.
+        func split() {
+            feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
+            // What is behind has kinds of its own: a copy for each part would grow with all parts before it.
+            (entries, kinds) = ([], [])
+        }
         // Of the event before, which is most often of the same kind.
         var (event, token): (StreamEvent?, Int32) = (nil, -1)
         do throws(RelayError) {
             let page = try read(reply) { page in
-                (epoch, through) = (page.epoch, min(page.through, page.head))
-                run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member)
+                (epoch, through, hasGaps) = (page.epoch, min(page.through, page.head), !page.gaps.isEmpty)
+                run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest, gaps: page.gaps), member)
             } event: { found, body in
+                if hasGaps, let stamp = Self.stamp(found, body, epoch) {
+                    last = stamp.sequence
+                    let action = member.machine.pageGaps(before: stamp.sequence)
+                    if !action.output.isEmpty { split() }
+                    run(action, member)
+                }
                 if kinds.isEmpty || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
                     (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
@@ -140,16 +153,15 @@ extension StreamController {
                 guard let stamp = Self.stamp(found, body, epoch) else { return }
                 guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
                 if event.isExcess {
-                    // What came before it goes before it; the page goes on behind that.
-                    feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
-                    // What is behind has kinds of its own: a copy for each part would grow with all parts before it.
-                    (entries, kinds) = ([], [])
+                    split()
                     return reportExcess(stamp, member)
                 }
                 guard token >= 0 else { return }
                 counts.read.increment()
                 entries.append(KeptEvents.Entry(kind: Int32(kinds.count - 1), body: found.body))
             }
+            // A gap behind the last event is not handled with that.
+            if hasGaps, page.gaps.last?.upperBound ?? 0 > last { through = 0 }
             feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: through, schemas))
             try pageEnded(page, isEmpty: event == nil, member)
             member.markCaughtUp()
@@ -160,13 +172,14 @@ extension StreamController {
         }
     }
     private func takeShared(_ reply: BusReply, _ member: StreamSubscriber) throws(RelayError) {
-        var (epoch, isEmpty): (UInt64, Bool) = (0, true)
+        var (epoch, isEmpty, hasGaps): (UInt64, Bool, Bool) = (0, true, false)
         let page = try read(reply) { page in
-            epoch = page.epoch
-            run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member)
+            (epoch, hasGaps) = (page.epoch, !page.gaps.isEmpty)
+            run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest, gaps: page.gaps), member)
         } event: { found, body in
             isEmpty = false
             guard let stamp = Self.stamp(found, body, epoch) else { return }
+            if hasGaps { run(member.machine.pageGaps(before: stamp.sequence), member) }
             let event = events.event(named: found.nameBytes, for: members)
             guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
             if event.isExcess { return reportExcess(stamp, member) }

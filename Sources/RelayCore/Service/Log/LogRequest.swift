@@ -21,7 +21,7 @@ package struct LogSnapshot: Sendable {
     package typealias Run = StreamRun
     /// The last sequence that was committed.
     package let head: UInt64
-    /// The last sequence of each name.
+    /// The last sequence of each name: of its last event, or of a gap behind that, where more of it may have been.
     package let last: [String: UInt64]
     /// The highest sequence of each name that was removed.
     package let pruned: [String: UInt64]
@@ -33,13 +33,18 @@ package struct LogSnapshot: Sendable {
     package let schemas: [UInt32: EventSchema]
     /// The last entries of documents, by name, whatever was removed.
     package let documents: [String: LoggedDocument]
+    /// The journal's identity, which a copy keeps: the epoch of its first run. 0: it has none.
+    package let journal: UInt64
+    /// The newest of the ranges that the log never had, by rising sequence.
+    package let gaps: [ClosedRange<UInt64>]
 
     package init(
         head: UInt64, last: [String: UInt64], pruned: [String: UInt64], runs: [Run], schemas: [UInt32: EventSchema],
-        documents: [String: LoggedDocument] = [:], sample: [Run]? = nil
+        documents: [String: LoggedDocument] = [:], sample: [Run]? = nil, journal: UInt64 = 0,
+        gaps: [ClosedRange<UInt64>] = []
     ) {
         (self.head, self.last, self.pruned, self.runs, self.schemas) = (head, last, pruned, runs, schemas)
-        (self.documents, self.sample) = (documents, sample)
+        (self.documents, self.sample, self.journal, self.gaps) = (documents, sample, journal, gaps)
     }
 }
 
@@ -48,6 +53,8 @@ package struct LoggedInterface: Sendable {
     package let name: String
     /// The number of the run that begins.
     package let epoch: UInt64
+    /// Of a mirror, whether its origin may have more of that run than was mirrored; nil: the run is the service's own.
+    package let isOpen: Bool?
     package let retention: Retention
     /// Its events, in the order of their numbers, as this version of the service has them.
     package let events: [EventSchema]
@@ -59,9 +66,10 @@ package struct LoggedInterface: Sendable {
 
     package init(
         name: String, epoch: UInt64, retention: Retention, events: [EventSchema], documents: Set<Int> = [],
-        stream: any CommittedEventSink, clock: ManualClock? = nil
+        stream: any CommittedEventSink, clock: ManualClock? = nil, isOpen: Bool? = nil
     ) {
         (self.name, self.epoch, self.retention, self.events, self.stream) = (name, epoch, retention, events, stream)
+        self.isOpen = isOpen
         (self.documents, self.clock) = (documents, clock)
     }
 }

@@ -105,6 +105,12 @@ struct SignalOutlet: Sendable {
         }
     }
 
+    /// Announces in a while that the stream has come so far without an event.
+    mutating func skipped(_ sequence: UInt64, in stream: PublishedStream) {
+        guard let connection, !hasTick else { return }
+        orderTick(sequence, on: connection, in: stream)
+    }
+
     // MARK: Documents
 
     /// Reports a document's new state to those that watch its property. Returns false where signals are paused, or

@@ -1,14 +1,16 @@
 /// A durable interface's stream: the log gives the sequences, and the stream emits what was committed.
 extension PublishedStream: CommittedEventSink {
     /// Goes on where the log stands. Before that, and without it, the stream is a volatile interface's.
-    func begin(_ run: LogSnapshot) {
+    ///
+    /// - Parameter isOpen: the run is a mirror's, whose origin may have more of it.
+    func begin(_ run: LogSnapshot, isOpen: Bool = false) {
         state.withLock { state in
             // The log's owner may have published already, before there were subscribers.
             state.place.sequence = max(state.place.sequence, run.head)
             for (index, name) in names.enumerated() {
                 state.place.last[index] = max(state.place.last[index], run.last[name] ?? 0)
             }
-            let history = StreamHistory(run, names: Set(names))
+            let history = StreamHistory(run, names: Set(names), isOpen: isOpen)
             (state.history, state.place.former) = (history, history.former)
         }
     }
@@ -37,6 +39,14 @@ extension PublishedStream: CommittedEventSink {
             }
         }
         rest?.run()
+    }
+    package func skipped(_ gap: ClosedRange<UInt64>) {
+        state.withLock { state in
+            if state.hasEnded { return }
+            state.place.skip(through: gap.upperBound)
+            state.history?.skip(gap)
+            state.outlets.skipped(gap.upperBound, in: self)
+        }
     }
     package func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }
 

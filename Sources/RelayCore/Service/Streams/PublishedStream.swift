@@ -183,10 +183,10 @@ package final class PublishedStream: Sendable {
             return Attachment(
                 epoch: epoch, from: common?.from(head: head) ?? 0, oldest: .max, head: head, last: last(state.place))
         }
+        let from = common?.from(head: max(head, state.handedOut)) ?? 0
         return Attachment(
-            epoch: epoch, from: common?.from(head: max(head, state.handedOut)) ?? 0,
-            oldest: history.oldest(of: names), head: head, last: last(state.place),
-            details: AttachOptions(runs: history.sample))
+            epoch: epoch, from: from, oldest: history.oldest(of: names), head: head, last: last(state.place),
+            details: history.details(above: from))
     }
     /// Answers how far the stream has come, in the place where the answer is true.
     func withHead(_ answer: (StreamHead) -> Void) { state.withLock { answer(head($0.place)) } }

@@ -14,10 +14,18 @@ struct StreamHistory: Sendable {
     let former: [String: UInt64]
     /// A sample of the runs, this one last, for subscribers to know.
     let sample: [StreamRun]
+    /// The log's identity.
+    let journal: UInt64
+    /// This run is a mirror's, whose origin may have more of it.
+    let isOpen: Bool
+    /// The newest ranges that the log never had, by rising sequence.
+    private var gaps: [ClosedRange<UInt64>]
+    private static let mostGaps = 1_024
 
     /// `names` are those that this version has.
-    init(_ run: LogSnapshot, names: Set<String>) {
+    init(_ run: LogSnapshot, names: Set<String>, isOpen: Bool = false) {
         (runs, pruned, hasOlderRuns) = (run.runs, run.pruned, run.sample != nil)
+        (journal, gaps, self.isOpen) = (run.journal, run.gaps, isOpen)
         sample = run.sample ?? StreamRun.sample(of: run.runs)
         former = run.last.filter { $0.value > 0 && !names.contains($0.key) }
     }
@@ -45,6 +53,15 @@ struct StreamHistory: Sendable {
             names.contains(Stream1.allNames) ? pruned.values.max() : names.compactMap { pruned[$0] }.max()
         let (oldest, isOver) = (removed ?? 0).addingReportingOverflow(1)
         return isOver ? .max : oldest
+    }
+    /// What `Attach` says of the log to a subscriber whose history is the log's up to `from`.
+    func details(above from: UInt64) -> AttachOptions {
+        let gaps = gaps.lazy.filter { $0.upperBound > from }.prefix(AttachOptions.mostGaps)
+        return AttachOptions(runs: sample, journal: journal, gaps: Array(gaps), isOpen: isOpen)
+    }
+    mutating func skip(_ gap: ClosedRange<UInt64>) {
+        gaps.append(gap)
+        gaps.removeFirst(max(0, gaps.count - Self.mostGaps))
     }
     /// Of these names everything up to these sequences was removed.
     mutating func prune(_ last: [String: UInt64]) { pruned.merge(last) { max($0, $1) } }

@@ -38,6 +38,9 @@ struct StreamOutlets: Sendable {
         signals.announce(property, fields, after: sequence, in: stream)
     }
 
+    /// The log never has what is up to here. No event shows it: `Head` does.
+    mutating func skipped(_ sequence: UInt64, in stream: PublishedStream) { signals.skipped(sequence, in: stream) }
+
     // MARK: Peers
 
     mutating func attach(_ peer: String, names: [String], in stream: PublishedStream) {

@@ -11,6 +11,12 @@ struct StreamPlace: Sendable {
         sequence = stamp.sequence
         last[index] = stamp.sequence
     }
+    /// The log never has what is up to here: an event of any name may have been there.
+    mutating func skip(through sequence: UInt64) {
+        self.sequence = max(self.sequence, sequence)
+        for index in last.indices { last[index] = max(last[index], sequence) }
+        former = former.mapValues { max($0, sequence) }
+    }
     init(events count: Int) { last = [UInt64](repeating: 0, count: count) }
 }
 

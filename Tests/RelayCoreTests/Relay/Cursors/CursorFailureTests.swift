@@ -24,7 +24,7 @@ import Testing
         cursor.flush()
         #expect(failures.values == ["box StorageFull: no room"])
         isFull.store(false, ordering: .relaxed)
-        #expect(await eventually { folder.names.contains("box.cursor") }, "it is tried again without another event")
+        #expect(await eventually { folder.cursors.contains("box.cursor") }, "it is tried again without another event")
         isFull.store(true, ordering: .relaxed)
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.flush()
@@ -47,11 +47,11 @@ import Testing
             .open("box", "org.example.A1", names: nil)
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         cursor.flush()
-        let text = "box Unavailable: cursor 'box': the folder \(folder.path) cannot be synced: \(SystemError(EIO))"
+        let text = "box Unavailable: cursor 'box': the folder \(folder.scoped) cannot be synced: \(SystemError(EIO))"
         #expect(failures.count == 1 && failures.values[0].hasPrefix(text), "\(failures.values)")
-        #expect(!folder.names.contains("box.cursor"), "no file without a copy that is sure")
+        #expect(!folder.cursors.contains("box.cursor"), "no file without a copy that is sure")
         number.store(0, ordering: .relaxed)
-        #expect(await eventually { folder.names.contains("box.cursor") })
+        #expect(await eventually { folder.cursors.contains("box.cursor") })
         cursor.end()
         #expect(calls.load(ordering: .relaxed) >= 2)
         // A file system that knows no such sync.
@@ -60,13 +60,13 @@ import Testing
             .open("other", "org.example.A1", names: nil)
         other.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         other.end()
-        #expect(folder.names.contains("other.cursor") && failures.count == 1)
+        #expect(folder.cursors.contains("other.cursor") && failures.count == 1)
     }
     @Test("a folder that went away is a failure with the file's name") func gone() throws {
         let failures = Log<String>()
         let folder = try TestFolder()
-        let path = "\(folder.path)/sub"
-        let cursor = try store(path) { _, error in failures.add("\(error)") }.open("box", "org.example.A1", names: nil)
+        let path = folder.scoped
+        let cursor = try store(folder.path) { _, error in failures.add("\(error)") }.open("box", "org.example.A1", names: nil)
         unlink("\(path)/box.lock")
         rmdir(path)
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
@@ -122,8 +122,8 @@ import Testing
     func damagedFile(_ content: String) async throws {
         let folder = try TestFolder()
         try twoPlaces(folder)
-        #expect(folder.names == ["box.cursor", "box.lock", "box.synced"])
-        try folder.write(content, to: "box.cursor")
+        #expect(folder.cursors == ["box.cursor", "box.lock", "box.synced"])
+        try folder.writeCursor(content, to: "box.cursor")
         let failures = Log<String>()
         let cursor = try store(folder.path) { name, error in failures.add("\(name) \(error)") }
             .open("box", "org.example.A1", names: nil)
@@ -131,8 +131,8 @@ import Testing
         #expect(await eventually { failures.count == 1 })
         #expect(
             failures.values == [
-                "box Unavailable: cursor 'box': \(folder.path)/box.cursor is not as it was written, as after a power loss; "
-                    + "\(folder.path)/box.synced is used, so that its last events come again"
+                "box Unavailable: cursor 'box': \(folder.scoped)/box.cursor is not as it was written, as after a power loss; "
+                    + "\(folder.scoped)/box.synced is used, so that its last events come again"
             ])
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.end()
@@ -142,10 +142,10 @@ import Testing
     func digit() async throws {
         let folder = try TestFolder()
         try twoPlaces(folder)
-        let whole = try #require(Self.content("\(folder.path)/box.cursor"))
+        let whole = try #require(Self.content("\(folder.scoped)/box.cursor"))
         let other = whole.replacing("org.example.A1 * 1 2", with: "org.example.A1 * 1 7")
         try #require(other != whole)
-        try folder.write(other, to: "box.cursor")
+        try folder.writeCursor(other, to: "box.cursor")
         let failures = Log<String>()
         let cursor = try store(folder.path) { name, error in failures.add("\(name) \(error.code == .unavailable)") }
             .open("box", "org.example.A1", names: nil)
@@ -159,17 +159,17 @@ import Testing
         let folder = try TestFolder()
         try twoPlaces(folder)
         for name in ["box.cursor.1f.new", "box.synced.0.new", "boxes.cursor.1f.new", "box.cursor.txt"] {
-            try folder.write("x", to: name)
+            try folder.writeCursor("x", to: name)
         }
         let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
         #expect(cursor.start?.sequence == 2)
         cursor.end()
-        #expect(folder.names == ["box.cursor", "box.cursor.txt", "box.lock", "box.synced", "boxes.cursor.1f.new"])
+        #expect(folder.cursors == ["box.cursor", "box.cursor.txt", "box.lock", "box.synced", "boxes.cursor.1f.new"])
     }
     @Test("a file that is gone is replaced by its synced copy") func missingFile() throws {
         let folder = try TestFolder()
         try twoPlaces(folder)
-        unlink("\(folder.path)/box.cursor")
+        unlink("\(folder.scoped)/box.cursor")
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 1)
     }
     @Test("a copy that is damaged or gone is made anew before the next place is written", arguments: damages + ["gone"])
@@ -177,35 +177,35 @@ import Testing
         let folder = try TestFolder()
         try twoPlaces(folder)
         if content == "gone" {
-            unlink("\(folder.path)/box.synced")
+            unlink("\(folder.scoped)/box.synced")
         } else {
-            try folder.write(content, to: "box.synced")
+            try folder.writeCursor(content, to: "box.synced")
         }
         let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
         #expect(cursor.start?.sequence == 2)
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.end()
-        try folder.write("", to: "box.cursor")
+        try folder.writeCursor("", to: "box.cursor")
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 3)
     }
     @Test("if both are damaged, only a subscriber that has chosen so starts with the oldest event", arguments: damages)
     func damagedBoth(_ content: String) async throws {
         let folder = try TestFolder()
         try twoPlaces(folder)
-        try folder.write(content, to: "box.cursor")
-        try folder.write(content, to: "box.synced")
+        try folder.writeCursor(content, to: "box.cursor")
+        try folder.writeCursor(content, to: "box.synced")
         let refusal =
-            "cursor 'box': neither \(folder.path)/box.cursor nor \(folder.path)/box.synced is as it was written: remove "
+            "cursor 'box': neither \(folder.scoped)/box.cursor nor \(folder.scoped)/box.synced is as it was written: remove "
             + "both to start with the oldest event"
         #expect(
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
                 == "InvalidArgument: " + refusal)
-        unlink("\(folder.path)/box.cursor")
+        unlink("\(folder.scoped)/box.cursor")
         #expect(
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
-                == "InvalidArgument: cursor 'box': \(folder.path)/box.synced is not as this program writes it, and there is no "
-                + "\(folder.path)/box.cursor: remove it to start with the oldest event")
-        try folder.write(content, to: "box.cursor")
+                == "InvalidArgument: cursor 'box': \(folder.scoped)/box.synced is not as this program writes it, and there is no "
+                + "\(folder.scoped)/box.cursor: remove it to start with the oldest event")
+        try folder.writeCursor(content, to: "box.cursor")
         let failures = Log<String>()
         let cursor = try store(folder.path) { _, error in failures.add(error.message) }
             .open("box", "org.example.A1", names: nil, restarts: true)
@@ -226,7 +226,7 @@ import Testing
         var expected = CursorText(service: Self.service)
         expected.places["org.example.A1"] = CursorPlace(names: nil, epoch: 1, sequence: 3)
         let text = expected.text
-        #expect(await eventually { Self.content("\(folder.path)/box.synced") == text })
+        #expect(await eventually { Self.content("\(folder.scoped)/box.synced") == text })
         cursor.end()
     }
 }

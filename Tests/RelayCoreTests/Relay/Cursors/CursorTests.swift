@@ -36,8 +36,9 @@ import Testing
     }
     @Test("a place is written within a while, and at the end; the next one starts there") func place() async throws {
         let folder = try TestFolder()
-        let path = "\(folder.path)/deep/er"
-        let first = try store(path).open("box", "org.example.A1", names: ["One"])
+        let base = "\(folder.path)/deep/er"
+        let path = base + TestFolder.scope
+        let first = try store(base).open("box", "org.example.A1", names: ["One"])
         #expect(first.start == nil)
         first.advance(ReplayBuffer.Place(epoch: 3, sequence: 9))
         let file = "\(path)/box.cursor"
@@ -45,7 +46,7 @@ import Testing
         first.advance(ReplayBuffer.Place(epoch: 3, sequence: 10))
         first.end()
         first.advance(ReplayBuffer.Place(epoch: 3, sequence: 11))
-        let second = try store(path).open("box", "org.example.A1", names: ["One"])
+        let second = try store(base).open("box", "org.example.A1", names: ["One"])
         #expect(second.start == CursorPlace(names: ["One"], epoch: 3, sequence: 10))
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
@@ -96,7 +97,7 @@ import Testing
         let first = try relay.open("box", "org.example.A1", names: nil)
         #expect(
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
-                == "Conflict: cursor 'box' is in use by another process or relay, which holds \(folder.path)/box.lock; "
+                == "Conflict: cursor 'box' is in use by another process or relay, which holds \(folder.scoped)/box.lock; "
                 + "end that one, or use another name")
         #expect(
             message { _ = try relay.open("box", "org.example.A1", names: nil) }
@@ -116,14 +117,38 @@ import Testing
             message { _ = try relay.open("box", "org.example.A1", names: nil) }
                 == "InvalidArgument: cursor 'box' is for One, Two of org.example.A1, not for all events: use another name"
         )
+        // The refusal has let the name go.
+        let again = try relay.open("box", "org.example.A1", names: ["One", "Two"])
+        // Those of another service, and of another namespace, do not meet it.
+        let others = [
+            store(folder.path, service: "org.example.Other1"), store(folder.path, namespace: "mine"),
+            store(folder.path, namespace: "mine", service: "org.example.Other1"),
+        ]
+        for (number, other) in others.enumerated() {
+            let cursor = try other.open("box", "org.example.A1", names: nil)
+            #expect(cursor.start == nil)
+            cursor.advance(ReplayBuffer.Place(epoch: 2, sequence: UInt64(number)))
+            cursor.end()
+            #expect(try other.open("box", "org.example.A1", names: nil).start?.sequence == UInt64(number))
+        }
+        #expect(again.start?.sequence == 1)
+        #expect(
+            message { _ = try store(folder.path, namespace: "a/b").open("box", "org.example.A1", names: nil) }
+                == "InvalidArgument: 'a/b' is no namespace of cursors: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'")
+    }
+    @Test("a file that was moved to another service's folder is refused") func moved() throws {
+        let folder = try TestFolder()
+        let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
+        cursor.end()
+        let other = folder.path + "/default/org.example.Other1"
+        #expect(rename(folder.scoped, other) == 0)
         #expect(
             message {
                 _ = try store(folder.path, service: "org.example.Other1").open("box", "org.example.A1", names: nil)
             }
                 == "InvalidArgument: cursor 'box' is of the service org.example.Service1, not of org.example.Other1: "
                 + "use another name")
-        // The refusals have let the name go.
-        _ = try relay.open("box", "org.example.A1", names: ["One", "Two"])
     }
     @Test("a name is one for a file", arguments: ["", "a b", "../x", "a.b", "ä", String(repeating: "x", count: 65)])
     func names(_ name: String) throws {
@@ -131,18 +156,18 @@ import Testing
         #expect(
             message { _ = try store(folder.path).open(name, "org.example.A1", names: nil) }.hasSuffix(
                 "is no name for a cursor: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'"))
-        #expect(folder.names == [])
+        #expect(folder.cursors == [])
     }
     @Test("garbage is refused with the file's name and what to do, and left alone") func file() throws {
         let folder = try TestFolder()
-        let path = "\(folder.path)/box.cursor"
-        try folder.write("hello\n", to: "box.cursor")
+        let path = "\(folder.scoped)/box.cursor"
+        try folder.writeCursor("hello\n", to: "box.cursor")
         let refusal =
             "InvalidArgument: cursor 'box': \(path) is not as this program writes it, and there is no "
-            + "\(folder.path)/box.synced: remove it "
+            + "\(folder.scoped)/box.synced: remove it "
             + "to start with the oldest event"
         #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
-        try folder.write(String(repeating: "x", count: CursorText.maximumSize + 10), to: "box.cursor")
+        try folder.writeCursor(String(repeating: "x", count: CursorText.maximumSize + 10), to: "box.cursor")
         #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
         unlink(path)
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start == nil)
@@ -158,24 +183,26 @@ import Testing
     @Test("a folder that is made for it is synced into the one that has it") func made() throws {
         let folder = try TestFolder()
         var synced: [String] = []
-        let path = folder.path + "/a/b"
-        let cursors = try CursorFolder(path, environment: { _ in nil })
+        let base = folder.path + "/a"
+        let cursors = try CursorFolder(base, "b", service: "c.d", environment: { _ in nil })
+        let path = base + "/b/c.d"
         for _ in 0..<2 {
             try cursors.make {
                 synced.append($0)
                 return FolderSync.parent(of: $0)
             }
         }
-        #expect(synced == [folder.path + "/a", path])
-        let other = try CursorFolder(path + "/c", environment: { _ in nil })
-        #expect(message { try other.make { _ in EIO } }.contains("cannot be synced into the folder that has \(path)/c"))
+        #expect(cursors.path == path && synced == [base, base + "/b", path])
+        let other = try CursorFolder(base, "b", service: "e.f", environment: { _ in nil })
+        #expect(
+            message { try other.make { _ in EIO } }.contains("cannot be synced into the folder that has \(base)/b/e.f"))
     }
     @Test("a copy that is left alone is written and synced anew before the first file is") func alone() throws {
         let folder = try TestFolder()
         let first = try store(folder.path).open("box", "org.example.A1", names: nil)
         first.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         first.end()
-        unlink("\(folder.path)/box.cursor")
+        unlink("\(folder.scoped)/box.cursor")
         let steps = Mutex<[String]>([])
         var faults = CursorFaults { step, _ throws(RelayError) in steps.withLock { $0.append("\(step)") } }
         faults.syncFolder = { folder in
@@ -201,24 +228,31 @@ import Testing
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
                 == "NotPermitted: the folder for cursors, \(folder.path), can be written to by others (mode 770): "
                 + "chmod go-w it, or use another one")
-        #expect(folder.names == [])
+        #expect(folder.cursors == [])
         chmod(folder.path, 0o700)
+        // So is one within, whoever made it.
+        chmod(folder.path + "/default", 0o777)
+        #expect(
+            message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }.contains(
+                "\(folder.path)/default, can be written to by others"))
         try folder.write("", to: "file")
         #expect(
             message { _ = try store("\(folder.path)/file").open("box", "org.example.A1", names: nil) }
-                == "Unavailable: the folder for cursors, \(folder.path)/file, cannot be opened: \(SystemError(ENOTDIR))"
+                == "Unavailable: the folder for cursors, \(folder.path)/file/default/org.example.Service1, cannot be made: "
+                + "\(SystemError(ENOTDIR))"
         )
         #expect(
             message { _ = try store("\(folder.path)/file/sub").open("box", "org.example.A1", names: nil) }
-                == "Unavailable: the folder for cursors, \(folder.path)/file/sub, cannot be made: \(SystemError(ENOTDIR))"
+                == "Unavailable: the folder for cursors, \(folder.path)/file/sub/default/org.example.Service1, cannot be "
+                + "made: \(SystemError(ENOTDIR))"
         )
     }
     @Test("where cursors are kept, if it is not said") func standard() throws {
         func path(_ environment: [String: String]) throws -> String {
-            try CursorFolder(nil, environment: { environment[$0] }).path
+            try CursorFolder(nil, nil, service: "a.b", environment: { environment[$0] }).path
         }
-        #expect(try path(["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/relay/cursors")
-        #expect(try path(["XDG_STATE_HOME": "s", "HOME": "/h"]) == "/h/.local/state/relay/cursors")
+        #expect(try path(["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/relay/cursors/default/a.b")
+        #expect(try path(["XDG_STATE_HOME": "s", "HOME": "/h"]) == "/h/.local/state/relay/cursors/default/a.b")
         #expect(
             message { _ = try path(["HOME": ""]) }
                 == "Unavailable: no folder for cursors: neither XDG_STATE_HOME nor HOME is set; give the relay one with 'cursors'"

@@ -132,7 +132,27 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
                 isRestricted: true)
         }
     }
-    static let all = waiting + busy + wanting + rings + ends
+    // The same with a mirror, whose journal lacks events, and is rebuilt.
+    static let mirrored: [DurableWorld.Input] = [
+        .publishA, .publishB, .loseA, .miss, .crash, .start, .cut, .reconnect, .head, .tick, .serve, .bring, .timeout,
+        .prune, .full, .room, .rebuild, .catchUp, .closeRun,
+    ]
+    private static let mirrorStarts: [(name: String, inputs: [DurableWorld.Input])] = [
+        ("a mirror", []), ("a mirror, live", live + [.miss]), ("a mirror, and a gap in a hole", live + [.miss, .publishA, .bring]),
+        ("a mirror that is rebuilt", live + [.publishA, .bring, .rebuild]),
+        ("a mirror that is rebuilt, waited for", live + [.miss, .publishA, .bring, .serve, .bring, .rebuild, .bring, .serve, .bring]),
+        ("a mirror that is rebuilt, cut off", live + [.cut, .publishA, .rebuild]),
+    ]
+    static let mirrors = scopes.flatMap { scope in
+        mirrorStarts.flatMap { name, inputs in
+            [1, 3].map { backedUp in
+                Self(
+                    testDescription: "\(name), \(scope.name), from \(backedUp)", before: ["A", "B", "A"],
+                    backedUp: backedUp, start: .now, inputs: [scope.input] + inputs, free: mirrored, depth: 5)
+            }
+        }
+    }
+    static let all = waiting + busy + wanting + rings + ends + mirrors
 
     /// What went wrong, each with the steps that lead to it; and how many states were seen.
     ///

@@ -16,9 +16,13 @@ struct DurableJournal: Hashable {
         let head: UInt64
         /// What had been removed by then.
         let removed: Set<Row>
+        let gaps: [ClosedRange<UInt64>]
     }
     private(set) var rows: [Row] = []
     private var removed: Set<Row> = []
+    /// What it never had, as a mirror's: events that its origin has lost on the way.
+    private var missed: Set<Row> = []
+    private var gaps: [ClosedRange<UInt64>] = []
     private(set) var head: UInt64 = 0
     private var last: [UInt64] = [0, 0, 0]
     private var pruned: [UInt64] = [0, 0, 0]
@@ -36,12 +40,45 @@ struct DurableJournal: Hashable {
         last[index] = head
         return row
     }
+    /// An event that the journal never gets.
+    mutating func miss(_ name: String) -> Row {
+        let row = Row(epoch: runs.last?.epoch ?? 0, sequence: head + 1, previous: last[Self.index(name)], name: name)
+        head += 1
+        missed.insert(row)
+        if let gap = gaps.last, gap.upperBound == head - 1 {
+            gaps[gaps.count - 1] = gap.lowerBound...head
+        } else {
+            gaps.append(head...head)
+        }
+        last = last.map { _ in head }
+        return row
+    }
+    /// As a mirror that is being rebuilt has it so far: nil where something was removed. Of the runs, so many.
+    func prefix(through sequence: UInt64, runs count: Int) -> Self? {
+        if !removed.isEmpty || count < 1 || count > runs.count { return nil }
+        var prefix = Self()
+        prefix.runs = Array(runs.prefix(count))
+        prefix.head = sequence
+        prefix.rows = rows.filter { $0.sequence <= sequence }
+        prefix.missed = missed.filter { $0.sequence <= sequence }
+        prefix.gaps = gaps.filter { $0.lowerBound <= sequence }.map { $0.lowerBound...min($0.upperBound, sequence) }
+        let gap = prefix.gaps.last?.upperBound ?? 0
+        prefix.last = Self.names.map { name in max(prefix.rows.last { $0.name == name }?.sequence ?? 0, gap) }
+        return prefix
+    }
     /// The oldest row goes. False when there is none.
     mutating func prune() -> Bool {
         if rows.isEmpty { return false }
         let row = rows.removeFirst()
         removed.insert(row)
         pruned[Self.index(row.name)] = row.sequence
+        // A gap goes with what is before it.
+        let first = rows.first?.sequence ?? head + 1
+        if let gap = gaps.last(where: { $0.upperBound < first }) {
+            gaps.removeAll { $0.upperBound < first }
+            pruned = pruned.map { max($0, gap.upperBound) }
+            for row in missed where row.sequence < first { removed.insert(row) }
+        }
         return true
     }
     private func oldest(_ names: Set<String>?) -> UInt64 {
@@ -49,23 +86,27 @@ struct DurableJournal: Hashable {
     }
 
     /// It was committed, and is not undone.
-    func knows(_ row: Row) -> Bool { rows.contains(row) || removed.contains(row) }
+    func knows(_ row: Row) -> Bool { rows.contains(row) || removed.contains(row) || missed.contains(row) }
+    /// It never had it.
+    func lacks(_ row: Row) -> Bool { missed.contains(row) }
     /// As `Attach` answers, when events up to `emitted` were sent.
     func attachment(
-        _ epoch: UInt64, _ after: UInt64, _ ancestry: [StreamRun], _ names: Set<String>?, emitted: UInt64
+        _ epoch: UInt64, _ after: UInt64, _ ancestry: [StreamRun], _ names: Set<String>?, emitted: UInt64,
+        isOpen: Bool
     ) -> Attachment {
-        let run = LogSnapshot(head: head, last: [:], pruned: [:], runs: runs, schemas: [:])
-        let history = StreamHistory(run, names: Set(Self.names))
+        let run = LogSnapshot(head: head, last: [:], pruned: [:], runs: runs, schemas: [:], gaps: gaps)
+        let history = StreamHistory(run, names: Set(Self.names), isOpen: isOpen)
+        let from = history.from(epoch: epoch, after: after, ancestry: ancestry, head: head)
         return Attachment(
-            epoch: runs.last?.epoch ?? 0,
-            from: history.from(epoch: epoch, after: after, ancestry: ancestry, head: head), oldest: oldest(names),
-            head: emitted, last: heads(emitted), details: AttachOptions(runs: history.sample))
+            epoch: runs.last?.epoch ?? 0, from: from, oldest: oldest(names), head: emitted, last: heads(emitted),
+            details: history.details(above: from))
     }
     func heads(_ emitted: UInt64) -> [String: UInt64] {
         var heads: [String: UInt64] = [:]
         for name in Self.names {
             let sequence = rows.last { $0.name == name && $0.sequence <= emitted }?.sequence ?? 0
-            let known = max(sequence, min(pruned[Self.index(name)], emitted))
+            let gap = gaps.last { $0.lowerBound <= emitted }.map { min($0.upperBound, emitted) } ?? 0
+            let known = max(sequence, min(pruned[Self.index(name)], emitted), gap)
             if known > 0 { heads[name] = known }
         }
         return heads
@@ -77,6 +118,10 @@ struct DurableJournal: Hashable {
         let through = page.count < rest.count ? page.last?.sequence ?? head : head
         let epoch = page.first?.epoch ?? runs.last { $0.first <= through }?.epoch ?? runs.last?.epoch ?? 0
         return Page(
-            epoch: epoch, rows: Array(page), oldest: oldest(names), through: through, head: head, removed: removed)
+            epoch: epoch, rows: Array(page), oldest: oldest(names), through: through, head: head, removed: removed,
+            gaps: gaps.compactMap { gap in
+                let (first, last) = (max(gap.lowerBound, after + 1), min(gap.upperBound, through))
+                return first <= last ? first...last : nil
+            })
     }
 }

@@ -199,7 +199,9 @@ extension DurableWorld {
 
     private mutating func receive(_ page: DurableJournal.Page) {
         let isTaken = machine.isReading && !machine.isBehind
-        for gap in machine.pageBegan(epoch: page.epoch, oldest: page.oldest).gaps { report(gap, page.removed) }
+        for gap in machine.pageBegan(epoch: page.epoch, oldest: page.oldest, gaps: page.gaps).gaps {
+            report(gap, page.removed)
+        }
         if isTaken && !hasRead {
             hasRead = true
             // Gone before the first page: nobody's loss, for who asked for the oldest there is.
@@ -207,8 +209,9 @@ extension DurableWorld {
                 facts[index].isDue = false
             }
         }
-        for row in page.rows where machine.pageEvent(row.name, row.sequence) {
-            _ = show(.deliver(row, epoch: page.epoch))
+        for row in page.rows {
+            run(machine.pageGaps(before: row.sequence))
+            if machine.pageEvent(row.name, row.sequence) { _ = show(.deliver(row, epoch: page.epoch)) }
         }
         run(machine.pageEnded(through: page.through, head: page.head))
     }
@@ -285,6 +288,14 @@ extension DurableWorld {
                 }
                 if facts[index].isDelivered && !facts[index].isBack {
                     faults.append("\(text) claims #\(facts[index].row.sequence), which came")
+                }
+                facts[index].isClaimed = true
+            }
+        case .unrecorded:
+            for index in facts.indices where gap.sequences.contains(facts[index].row.sequence) && !facts[index].isGone {
+                let row = facts[index].row
+                if !journal.lacks(row) && origin?.lacks(row) != true && isWanted(row.name) {
+                    faults.append("\(text) claims #\(row.sequence), which is there")
                 }
                 facts[index].isClaimed = true
             }

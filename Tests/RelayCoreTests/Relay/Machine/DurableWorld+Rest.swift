@@ -7,6 +7,13 @@ extension DurableWorld {
         _ = apply(.room)
         _ = apply(.reconnect)
         if !isRunning { _ = apply(.start) }
+        // A mirror comes to where its origin is, with whom it was to wait for that.
+        while apply(.catchUp) {}
+        if isClosed {
+            settle()
+            end()
+            begin()
+        }
         _ = apply(.bring)
         if isRestricted { drainAndNote() }
     }

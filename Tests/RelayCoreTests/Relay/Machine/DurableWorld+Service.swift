@@ -5,15 +5,56 @@ extension DurableWorld {
     var word: StreamHead { StreamHead(epoch: epoch, sequence: emitted, last: journal.heads(emitted)) }
     mutating func send(_ message: Message) { if isConnected { wire.append(message) } }
     mutating func begin() {
-        epoch += 1
+        newest += 1
+        journal.begin(newest)
+        isClosed = false
+        appear()
+    }
+    /// Serves the last run that the journal knows.
+    mutating func appear() {
+        epoch = journal.runs.last?.epoch ?? 0
         isRunning = true
         (attached, isHandedOver) = (.none, false)
         retireRing()
-        journal.begin(epoch)
         emitted = journal.head
         announced = emitted
         send(.appeared(epoch: epoch))
         send(.head(word, isLast: false))
+    }
+    var canPublish: Bool { isRunning && origin == nil && !isClosed }
+    mutating func rebuild() -> Bool {
+        guard origin == nil, !isClosed, !wasRestored, journal.runs.starts(with: backup.runs),
+            let prefix = journal.prefix(through: backup.head, runs: backup.runs.count), prefix != journal
+        else { return false }
+        if isRunning { end() }
+        (origin, journal) = (journal, prefix)
+        appear()
+        return true
+    }
+    mutating func catchUp() -> Bool {
+        guard isRunning, let origin else { return false }
+        let (count, head) = (journal.runs.count, journal.head)
+        if count < origin.runs.count, origin.runs[count].first == head + 1 {
+            guard let next = origin.prefix(through: head, runs: count + 1) else { return false }
+            emit(arrives: true)
+            send(.head(word, isLast: true))
+            end()
+            journal = next
+            appear()
+        } else {
+            guard head < origin.head, let next = origin.prefix(through: head + 1, runs: count) else { return false }
+            journal = next
+        }
+        if journal == origin { self.origin = nil }
+        return true
+    }
+    mutating func closeRun() -> Bool {
+        if origin == nil { return false }
+        if isRunning { end() }
+        for index in facts.indices where !journal.knows(facts[index].row) { facts[index].isGone = true }
+        (origin, isClosed, wasRestored) = (nil, true, true)
+        appear()
+        return true
     }
     mutating func end() {
         send(.vanished)
@@ -33,7 +74,7 @@ extension DurableWorld {
         }
     }
     mutating func publish(_ name: String, arrives: Bool, isTooLarge: Bool = false) -> Bool {
-        if !isRunning || !arrives && !isSent(name) { return false }
+        if !canPublish || !arrives && !isSent(name) { return false }
         emit(arrives: true)
         commit(name)
         emit(arrives: arrives, isTooLarge: isTooLarge)
@@ -64,6 +105,7 @@ extension DurableWorld {
     }
     mutating func replace(with other: DurableJournal) -> Bool {
         if isRunning { end() }
+        origin = nil
         for index in facts.indices {
             // What was removed since the copy was made is back.
             let isGone = !other.knows(facts[index].row)
@@ -98,7 +140,8 @@ extension DurableWorld {
             send(
                 .answer(
                     journal.attachment(
-                        question.epoch, question.after, question.ancestry, question.names, emitted: emitted)))
+                        question.epoch, question.after, question.ancestry, question.names, emitted: emitted,
+                        isOpen: origin != nil)))
             attached = .some(question.names)
         }
         attaching = nil

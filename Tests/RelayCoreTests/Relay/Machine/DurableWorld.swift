@@ -46,6 +46,11 @@ struct DurableWorld: Hashable {
         case replaceUnheard
         /// The relay has had a ring for a while that has ended.
         case note
+        /// An event of a mirror's origin, which is lost before the mirror's journal.
+        case miss
+        /// The mirror begins anew, with what was backed up of the same history; gets the next event or run of it; and
+        /// learns that there is no more of it.
+        case rebuild, catchUp, closeRun
     }
     enum Message: Hashable {
         case opened(UInt64)
@@ -99,6 +104,12 @@ struct DurableWorld: Hashable {
     /// What the last restored backup has replaced.
     var replaced: DurableJournal?
     var epoch: UInt64 = 0
+    /// The number of the last run that was begun.
+    var newest: UInt64 = 0
+    /// What a mirror that is being rebuilt will have come to; nil: the service is none.
+    var origin: DurableJournal?
+    /// The mirror's last run has ended: nothing more comes of it.
+    var isClosed = false
     var isRunning = false
     var emitted: UInt64 = 0
     /// Of the ring that new readers get.
@@ -175,12 +186,20 @@ struct DurableWorld: Hashable {
         case .publishC: return publish("C", arrives: true)
         case .loseA: return publish("A", arrives: false)
         case .loseB: return publish("B", arrives: false)
+        case .miss:
+            if !canPublish { return false }
+            emit(arrives: true)
+            let row = journal.miss("A")
+            facts.append(Fact(row: row, isDue: isDue(row)))
+        case .rebuild: return rebuild()
+        case .catchUp: return catchUp()
+        case .closeRun: return closeRun()
         case .commitA:
-            if !isRunning { return false }
+            if !canPublish { return false }
             commit("A")
         case .start:
             if isRunning { return false }
-            begin()
+            if origin == nil { begin() } else { appear() }
         case .stop:
             if !isRunning { return false }
             emit(arrives: true)
@@ -258,7 +277,7 @@ struct DurableWorld: Hashable {
             if !hasEndedRing { return false }
             reattach()
         case .prune:
-            guard isRunning, journal.prune() else { return false }
+            guard isRunning, origin == nil, journal.prune() else { return false }
         case .restore: return restore()
         case .undoRestore:
             guard let replaced else { return false }

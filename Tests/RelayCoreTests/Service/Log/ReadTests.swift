@@ -97,7 +97,7 @@ import Testing
             "busctl", call + ["Read", Stream1.readSignature, "1", "*", "0", "0"])
         #expect(read.code == 0, "\(read)")
         let text = read.output.joined()
-        #expect(text.hasPrefix("ta(suv)ttt "), "\(read)")
+        #expect(text.hasPrefix("ta(suv)a(tt)ttt "), "\(read)")
         #expect(text.contains(#" 2 "Booked" "#) && text.contains(#"(xsttt) 1 "a title" 1 0 "#), "\(read)")
         #expect(text.contains(#"(xttt) 2 2 0 "#), "\(read)")
         let status = try await RunningProgram.run("busctl", call + ["Status"])
