@@ -357,11 +357,17 @@ private struct FirstParts: IdempotentCommand {
 private struct SecondParts: IdempotentCommand, RenamedFields {
     struct Part: Codable, Sendable, Equatable, RenamedFields {
         static let formerNames = ["title": "label"]
-        var weight: Double?, count: Int32, label: String
+        var weight: Double?
+        var count: Int32, label: String
     }
     typealias Interface = Shop1
     static let name = "PlaceParts"
     static let formerNames = ["title": "label"]
-    var note: String?, idempotencyKey: String?, parts: [Part], label: String
-    struct Reply: Codable, Sendable, Equatable { var note: String?, parts: [Part] }
+    var note: String?
+    var idempotencyKey: String?
+    var parts: [Part], label: String
+    struct Reply: Codable, Sendable, Equatable {
+        var note: String?
+        var parts: [Part]
+    }
 }

@@ -12,7 +12,7 @@ extension EventRelay {
         let deadline = ContinuousClock.now + timeout
         func left() -> Duration { max(.milliseconds(1), deadline - .now) }
         var outcome = await outcome(of: command, timeout: timeout)
-        var attempts = 0
+        var (attempts, isDoubted) = (0, false)
         while case .failed(let error) = outcome, let other = error.cause as? OtherDocument, attempts < 4 {
             attempts += 1
             do {
@@ -25,8 +25,10 @@ extension EventRelay {
                 let reply = try await follower.core.calls.call(carried, timeout: left())
                 outcome = codec.outcome(of: .success(reply))
             } catch let error as RelayError {
-                // The contract has changed once more: the next attempt finds the present one.
-                if (error.cause as? RemoteError)?.name == ErrorNames.unknownObject {
+                // The service has one more contract by now: either it has said so, or its state does not fit.
+                let isOther = (error.cause as? RemoteError)?.name == ErrorNames.unknownObject
+                if isOther || error.code == .schemaMismatch && !error.mayHaveRun && !isDoubted {
+                    isDoubted = true
                     follower.core.calls.doubt(other.contract)
                     outcome = await self.outcome(of: command, timeout: left())
                 } else {

@@ -61,22 +61,37 @@ enum SecondMoves {
     struct Move: Command, RenamedFields {
         typealias Interface = Moves1
         static let formerNames = ["to": "target"]
-        var target: Int64, speed: Double?, from: Int64
-        struct Reply: Codable, Sendable, Equatable { var note: String?, moved: Int64 }
-        struct Progress: Codable, Sendable, Equatable { var of: Int32, label: String?, done: Int32 }
+        var target: Int64
+        var speed: Double?
+        var from: Int64
+        struct Reply: Codable, Sendable, Equatable {
+            var note: String?
+            var moved: Int64
+        }
+        struct Progress: Codable, Sendable, Equatable {
+            var of: Int32
+            var label: String?
+            var done: Int32
+        }
     }
     struct Box: Codable, Sendable, Equatable, RenamedFields {
         static let formerNames = ["title": "label"]
-        var weight: Double?, size: Int32, label: String
+        var weight: Double?
+        var size: Int32, label: String
     }
     struct Pack: Command {
         typealias Interface = Moves1
         var byName: [String: Box], boxes: [Box]
-        struct Reply: Codable, Sendable, Equatable { var count: Int32?, boxes: [Box] }
+        struct Reply: Codable, Sendable, Equatable {
+            var count: Int32?
+            var boxes: [Box]
+        }
     }
     struct Send: Command {
         typealias Interface = Moves1
-        var into: TransferredDescriptor, isUrgent: Bool?, text: String
+        var into: TransferredDescriptor
+        var isUrgent: Bool?
+        var text: String
     }
     /// Needs more than the first release sends, and replies with less than it reads.
     struct Count: Command {
@@ -86,7 +101,9 @@ enum SecondMoves {
     }
     struct Shelf: EditableDocument, Equatable {
         typealias Interface = Moves1
-        var owner: String, boxes: [Box], note: String?, title: String
+        var owner: String, boxes: [Box]
+        var note: String?
+        var title: String
         static let initial = Self(owner: "nobody", boxes: [], note: nil, title: "")
     }
 }

@@ -149,7 +149,9 @@ import Testing
         var seen: [String] = []
         #expect(
             await eventually {
-                while let message = try? monitor.next() { seen.append(message.member ?? "") }
+                while let message = try? monitor.next() {
+                    if message.kind == .methodCall { seen.append(message.member ?? "") }
+                }
                 return seen.count { $0 == "Move" } == 4
             })
         #expect(seen == ["Contract"] + Array(repeating: "Move", count: 4))

@@ -64,60 +64,108 @@ import Testing
     @Test("the first call costs one question, later ones none, also under another owner of the same contract")
     func questions() {
         var world = CallWorld(callsName: true)
-        for input: CallWorld.Input in [.call, .route, .serve, .bring, .bring, .route, .serve, .bring] {
-            #expect(world.apply(input), "\(input)")
+        func apply(_ inputs: [CallWorld.Input]) {
+            for input in inputs {
+                let applies = world.apply(input)
+                #expect(applies, "\(input)")
+            }
         }
+        apply([.call, .route, .bring, .serve, .bring, .route, .serve, .bring])
         #expect(world.questions == 1 && world.ran == [0])
-        for input: CallWorld.Input in [.exit, .bring, .call, .route, .serve, .bring, .bring] {
-            #expect(world.apply(input), "\(input)")
-        }
+        apply([.exit, .bring, .call, .route, .serve, .bring, .bring])
         #expect(world.questions == 1 && world.ran == [0, 1])
     }
     @Test("pipelined calls that meet another contract are sent again in their order, before a later one")
-    func resent() {
-        typealias Machine = CallMachine<String, Int>
-        var machine = Machine()
-        func sent(_ step: Machine.Step?) -> String? {
-            if case .send(let entry, let contract)? = step { "\(entry.call)\(contract ?? -1)" } else { nil }
-        }
-        func entry(_ step: Machine.Step?) -> Machine.Entry? {
-            if case .send(let entry, _)? = step { entry } else { nil }
-        }
-        #expect(machine.direct("a", .command) == nil && machine.wait("a", .command))
-        #expect(machine.next(mayAsk: true) { _ in true } == .ask && machine.next(mayAsk: true) { _ in true } == nil)
-        machine.learned(1)
-        let (a, b) = (machine.next(mayAsk: true) { _ in true }, machine.direct("b", .command))
-        #expect(sent(a) == "a1" && sent(b) == "b1")
-        guard let a = entry(a), let b = entry(b) else { return }
-        #expect(machine.refused(a, for: 1) == .waits && machine.wait("c", .command))
-        #expect(machine.next(mayAsk: true) { _ in true } == .ask)
-        #expect(machine.refused(b, for: 1) == .waits)
-        machine.learned(2)
-        #expect((1...3).map { _ in sent(machine.next(mayAsk: true) { _ in true }) } == ["a2", "b2", "c2"])
+    func resent() throws {
+        var queue = Queue<String>()
+        let isDirect = queue.direct("a")
+        #expect(!isDirect)
+        queue.wait("a", "b")
+        let (first, none) = (queue.next(), queue.next())
+        #expect(first == "ask" && none == nil)
+        queue.machine.learned(1)
+        let sent = [queue.next(), queue.next()]
+        #expect(sent == ["a for 1", "b for 1"])
+        let isAlsoDirect = queue.direct("c")
+        #expect(isAlsoDirect)
+        let refusedA = queue.refused("a", 1)
+        queue.wait("d")
+        let asks = [queue.next(), queue.next()]
+        let refusedB = queue.refused("b", 1)
+        #expect(refusedA == .waits && asks == ["ask", nil] && refusedB == .waits)
+        queue.machine.learned(2)
+        let again = [queue.next(), queue.next(), queue.next(), queue.next()]
+        #expect(again == ["a for 2", "b for 2", "d for 2", nil])
     }
-    @Test("a service that leaves three questions unanswered ends the calls that wait for the answer") func unanswered()
-    {
-        var machine = CallMachine<Int, Int>()
-        #expect(machine.wait(1, .command) && machine.wait(2, .standard) && machine.wait(3, .command))
-        for round in 1...3 {
-            #expect(machine.next(mayAsk: true) { _ in true } == .ask)
-            #expect(machine.failed(isPassing: true) == (round == 3 ? [1, 3] : nil))
-            machine.resume()
+    @Test("a call is sent four times at the most; one that can be sent once is over") func hopeless() {
+        var queue = Queue<String>()
+        queue.wait("a")
+        for contract in 1...4 {
+            let step = queue.next()
+            queue.machine.learned(contract)
+            let sent = queue.next()
+            let refusal = queue.refused("a", contract)
+            #expect(step == "ask" && sent == "a for \(contract)")
+            #expect(refusal == (contract == 4 ? .isHopeless : .waits))
         }
-        #expect(machine.waiting.map(\.call) == [2])
+        let isOver = queue.machine.isEmpty
+        #expect(isOver)
+        queue.wait("b", kind: .commandOnce)
+        let step = queue.next()
+        queue.machine.learned(5)
+        let (sent, refusal) = (queue.next(), queue.refused("b", 5))
+        #expect(step == "ask" && sent == "b for 5" && refusal == .isOver)
+    }
+    @Test("a service that leaves three questions unanswered ends the calls that wait for the answer")
+    func unanswered() {
+        var queue = Queue<Int>()
+        queue.wait(1)
+        queue.wait(2, kind: .standard)
+        queue.wait(3)
+        for round in 1...3 {
+            let (step, ended) = (queue.next(), queue.machine.failed(isPassing: true))
+            #expect(step == "ask" && ended == (round == 3 ? [1, 3] : nil))
+            queue.machine.resume()
+        }
+        #expect(queue.machine.waiting.map(\.call) == [2])
         // An answer that nobody asked for is none.
-        machine.learned(1)
-        #expect(machine.contract == nil && machine.failed(isPassing: false) == nil)
-        #expect(machine.wait(4, .command))
-        machine.ownerChanged()
-        _ = machine.next(mayAsk: true) { _ in true }
-        #expect(machine.next(mayAsk: true) { _ in true } == .ask)
-        #expect(machine.failed(isPassing: false) == [4])
+        queue.machine.learned(1)
+        let unasked = queue.machine.failed(isPassing: false)
+        #expect(queue.machine.contract == nil && unasked == nil)
+        queue.wait(4)
+        let (standard, step) = (queue.next(), queue.next())
+        let ended = queue.machine.failed(isPassing: false)
+        #expect(standard == "2" && step == "ask" && ended == [4])
     }
     @Test("no more calls wait than the limit") func limit() {
         var machine = CallMachine<Int, Int>()
-        for number in 1...CallMachine<Int, Int>.limit { #expect(machine.wait(number, .command)) }
-        #expect(!machine.wait(0, .command))
-        #expect(machine.takeAll().count == CallMachine<Int, Int>.limit && machine.isEmpty)
+        let taken = (0...CallMachine<Int, Int>.limit).map { machine.wait($0, .command) }
+        #expect(taken.dropLast().allSatisfy { $0 } && taken.last == false)
+        let all = machine.takeAll()
+        #expect(all.count == CallMachine<Int, Int>.limit && machine.isEmpty)
+    }
+}
+
+/// A machine in words, which keeps what it has sent.
+private struct Queue<Call: Hashable & Sendable> {
+    var machine = CallMachine<Call, Int>()
+    private var sent: [Call: CallMachine<Call, Int>.Entry] = [:]
+
+    mutating func wait(_ calls: Call..., kind: CallMachine<Call, Int>.Kind = .command) {
+        for call in calls { _ = machine.wait(call, kind) }
+    }
+    mutating func direct(_ call: Call) -> Bool { name(machine.direct(call, .command)) != nil }
+    mutating func next() -> String? { name(machine.next(mayAsk: true) { _ in true }) }
+    mutating func refused(_ call: Call, _ contract: Int) -> CallMachine<Call, Int>.Refusal? {
+        sent[call].map { machine.refused($0, for: contract) }
+    }
+    private mutating func name(_ step: CallMachine<Call, Int>.Step?) -> String? {
+        switch step {
+        case nil: return nil
+        case .ask: return "ask"
+        case .send(let entry, let contract):
+            sent[entry.call] = entry
+            return "\(entry.call)" + (contract.map { " for \($0)" } ?? "")
+        }
     }
 }

@@ -32,6 +32,7 @@ struct CallWorld: Hashable {
         let content: Content
         /// Nil: the name's owner.
         let to: Int?
+        var isQuestion: Bool { if case .question = content { true } else { false } }
     }
     private enum News: Hashable {
         case contract(Int, heard: Int)
@@ -283,8 +284,4 @@ struct CallWorld: Hashable {
         if !open.isEmpty { faults.append("\(open) have not ended") }
         if !machine.isEmpty { faults.append("calls wait") }
     }
-}
-
-extension CallWorld.Message {
-    fileprivate var isQuestion: Bool { if case .question = content { true } else { false } }
 }
