@@ -280,7 +280,8 @@ class Follower:
             if not self.is_told:
                 self.on_gap(self.position + 1, None, "of another run")
             self.position = 0
-        elif not self.is_volatile and details.get("open") and head <= start < after:
+        elif not self.is_volatile and details.get("open") and start < after and (
+                head <= start or start == 0 and head <= after and not self.runs):
             self.is_ahead = epoch != self.epoch  # A mirror that may still come to this place.
         elif not self.is_volatile and start < after:
             self.on_gap(start + 1, after, "of another history")

@@ -33,7 +33,8 @@ extension EventJournal {
         for (name, value) in try await storage.figures(of: interface.name) { figures[name] = value }
         func number(_ name: String) -> Int { Int(clamping: figures[name] ?? 0) }
         return JournalStatistics(
-            head: figures["head"] ?? 0, oldest: figures["oldest"] ?? 0, events: number("events"), missing: number("missing"),
+            head: figures["head"] ?? 0, oldest: figures["oldest"] ?? 0, events: number("events"),
+            missing: number("missing"),
             bytes: number("bytes"),
             fileBytes: number("fileBytes"), walBytes: number("walBytes"), isChecked: figures["checked"] != 0)
     }

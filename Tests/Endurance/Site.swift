@@ -104,7 +104,9 @@ final class Site: Sendable {
     }
     /// What `relay-cli` has written of a cursor; empty: nothing.
     func cursor(_ name: String) -> String {
-        (try? String(contentsOfFile: "\(folder.path)/state-home/relay/cursors/relay-cli/\(Self.service)/\(name).cursor", encoding: .utf8)) ?? ""
+        (try? String(
+            contentsOfFile: "\(folder.path)/state-home/relay/cursors/relay-cli/\(Self.service)/\(name).cursor",
+            encoding: .utf8)) ?? ""
     }
     /// The arguments of a `faulty-watcher` that resumes.
     func faultyWatcher(_ arguments: String...) -> @Sendable () -> [String] {

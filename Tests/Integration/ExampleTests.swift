@@ -59,8 +59,10 @@ struct ExampleTests {
         func hasNotedFirst() async throws -> Bool {
             // The fourth word of the interface's line is the sequence of the last event that was handled.
             let words = #"^org\.example\.Printing1 ([^ ]+ ){2}1 "#
-            return try await RunningProgram.run("grep", ["-qsE", words, "\(folder.path)/relay/cursors/default/\(Self.name)/ledger.cursor"])
-                .code == 0
+            return try await RunningProgram.run(
+                "grep", ["-qsE", words, "\(folder.path)/relay/cursors/default/\(Self.name)/ledger.cursor"]
+            )
+            .code == 0
         }
     }
     private func expectLines(_ lines: [String], of program: RunningProgram) async {

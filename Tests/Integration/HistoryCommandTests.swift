@@ -156,7 +156,10 @@ import Testing
             let outcome = try await untilCaughtUp(
                 try RunningProgram(
                     Programs.cli, ["--bus", service.address, "watch", "--resume", "a"], environment: environment))
-            #expect(outcome.code == 0 && access(folder.path + path + "/relay-cli/org.eventrelay.Service1/a.lock", F_OK) == 0, "\(outcome)")
+            #expect(
+                outcome.code == 0
+                    && access(folder.path + path + "/relay-cli/org.eventrelay.Service1/a.lock", F_OK) == 0, "\(outcome)"
+            )
         }
     }
 

@@ -79,7 +79,9 @@ package struct AttachOptions: Hashable, Sendable {
             case (.string(Key.runs), .variant(.array(Self.pairType, let values))):
                 runs = values.suffix(StreamRun.most).compactMap(Self.pair).map { StreamRun(epoch: $0, first: $1) }
             case (.string(Key.gaps), .variant(.array(Self.pairType, let values))):
-                gaps = values.prefix(Self.mostGaps).compactMap(Self.pair).compactMap { $0 > 0 && $0 <= $1 ? $0...$1 : nil }
+                gaps = values.prefix(Self.mostGaps).compactMap(Self.pair).compactMap {
+                    $0 > 0 && $0 <= $1 ? $0...$1 : nil
+                }
             case (.string(Key.journal), .variant(.uint64(let epoch))): journal = epoch
             case (.string(Key.open), .variant(.boolean(let isOpen))): self.isOpen = isOpen
             default: break

@@ -42,9 +42,10 @@ struct JournalExamination {
         for interface in interfaces {
             var fault = try gaps(of: interface)
             if fault == nil { fault = try ends(of: interface) }
+            // Before what is looked up in them.
+            if fault == nil { fault = try schemas(of: interface) }
             if fault == nil { fault = try names(of: interface) }
             if fault == nil { fault = try runs(of: interface) }
-            if fault == nil { fault = try schemas(of: interface) }
             if fault == nil { fault = try ages(of: interface) }
             if fault == nil { fault = try documents(of: interface) }
             if let fault { return "\(interface.name): \(fault)" }
@@ -355,7 +356,8 @@ struct JournalExamination {
                 AND n.name = s.name WHERE s.interface = ?
             """
         ).rows([.integer(interface.id)]) { names[$0.integer("number")] = ($0.text("name"), $0.integer("last")) }
-        var gaps = GapCursor(try database.prepare("SELECT first, last FROM relay_gaps WHERE interface = ? ORDER BY last"))
+        var gaps = GapCursor(
+            try database.prepare("SELECT first, last FROM relay_gaps WHERE interface = ? ORDER BY last"))
         try gaps.begin(interface.id)
         defer { gaps.end() }
         let rows = try EventQuery(

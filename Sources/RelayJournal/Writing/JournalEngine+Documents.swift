@@ -107,7 +107,8 @@ extension JournalEngine {
         let bound = database.limitValues(to: Database.longestOwnValue)
         defer { database.limitValues(to: bound) }
         let entry = try EventQuery(
-            [.schema, .body], from: "relay_documents", "WHERE interface = ? AND name = ? AND sequence = ?", on: database)
+            [.schema, .body], from: "relay_documents", "WHERE interface = ? AND name = ? AND sequence = ?", on: database
+        )
         let event = try EventQuery([.schema, .part, .body], "WHERE interface = ? AND sequence = ?", on: database)
         for name in logged.documents.map({ logged.events[$0].event }) {
             guard let sequence = last[name], sequence > 0 else { continue }

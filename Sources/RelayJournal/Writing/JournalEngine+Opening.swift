@@ -85,7 +85,8 @@ extension JournalEngine {
                 runs: runs.runs, schemas: schemas, documents: try documents(of: logged, id, lastOwn),
                 sample: runs.sample, journal: try rows.identity(), gaps: gaps),
             InterfaceState(
-                id: id, logged: logged, names: names, schemaNames: schemas.reduce(into: [:]) { $0[Int64($1.key)] = $1.value.event },
+                id: id, logged: logged, names: names,
+                schemaNames: schemas.reduce(into: [:]) { $0[Int64($1.key)] = $1.value.event },
                 counters: counters, ages: ages, hasGaps: !gaps.isEmpty)
         )
     }

@@ -88,7 +88,8 @@ extension Gap {
     /// For stderr: what the journal has no more.
     func sentence(of interface: String) -> String {
         let (first, last) = (sequences.lowerBound, sequences.upperBound)
-        let (one, more) = reason == .unrecorded ? ("was never kept", "were never kept") : ("is no longer kept", "are no longer kept")
+        let (one, more) =
+            reason == .unrecorded ? ("was never kept", "were never kept") : ("is no longer kept", "are no longer kept")
         return first == last
             ? "gap: #\(first) of \(interface) \(one)" : "gap: #\(first) to #\(last) of \(interface) \(more)"
     }

@@ -79,7 +79,8 @@ import Testing
                 shown.count == 1 && shown[0].contains("journal.sqlite is sound: 4 events of 1 interface, "), "\(shown)")
         },
         "cursor": { (someone: Operator, _: [String]) async throws in
-            #expect(try await someone.succeed("ls ~/.local/state/relay/cursors/relay-cli/org.eventrelay.Service1").isEmpty)
+            #expect(
+                try await someone.succeed("ls ~/.local/state/relay/cursors/relay-cli/org.eventrelay.Service1").isEmpty)
         },
     ]
 

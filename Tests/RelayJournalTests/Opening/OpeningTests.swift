@@ -96,7 +96,7 @@ import Testing
         #expect(error?.code == .invalidArgument)
         #expect(
             error?.message
-                == "\(directory.database) is of version 7, made by a newer release; this one knows up to \(JournalSchema.version): update "
+                == "\(directory.database) is of version 7, made by a newer release; this one knows version \(JournalSchema.version): update "
                 + "this program, or restore a backup of its own time")
         #expect(bytes(directory.database) == before)
     }
@@ -167,7 +167,7 @@ import Testing
             other?.keepLogAtClose(true)
             _ = try other?.integers("SELECT count(*) FROM relay_events")
             let (held, copied) = try #require(try other?.checkpoint(.passive))
-            try #require(held == copied && held > 300)
+            try #require(held == copied && held > 200)
         }
         let disk = try FaultDisk()
         let journal = try EventJournal(directory: copy.directory.path, faults: disk.faults, vfs: disk.name)

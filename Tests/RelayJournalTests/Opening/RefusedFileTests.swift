@@ -92,7 +92,10 @@ struct JournalCopy {
         ("DELETE FROM relay_events", "no event is there where its counter says 200"),
         ("DELETE FROM relay_events WHERE sequence = 1", "its first event is #2 where its counters say #1"),
         ("DELETE FROM relay_events WHERE sequence = 200", "its last event is #199 where its counter says #200"),
-        ("INSERT INTO relay_events VALUES (9, 1, 1, 1, NULL, NULL, x'00')", "rows of an interface 9 that does not exist"),
+        (
+            "INSERT INTO relay_events VALUES (9, 1, 1, 1, NULL, NULL, x'00')",
+            "rows of an interface 9 that does not exist"
+        ),
         ("INSERT INTO relay_events VALUES (1, 201, 1, 1, NULL, NULL, x'00')", "its last event is #201 where"),
         ("INSERT INTO relay_events VALUES (1, -5, 1, 1, NULL, NULL, x'00')", "its first event is #-5 where"),
         ("UPDATE relay_runs SET first = 202", "a run began at #202"),

@@ -14,7 +14,8 @@ import Testing
             }
             let isRight =
                 count == EventParts.count(of: length) && count <= EventParts.most
-                && (count == 0 ? left == length && length <= EventParts.whole : EventParts.stamp...EventParts.whole ~= left)
+                && (count == 0
+                    ? left == length && length <= EventParts.whole : EventParts.stamp...EventParts.whole ~= left)
             if !isRight { Issue.record("\(length) bytes: \(count) parts, and \(left) bytes for the row") }
         }
     }

@@ -75,7 +75,8 @@ import Testing
         }
         let ledger = try Ledger(directory)
         for length in lengths {
-            let text = String(repeating: Character(UnicodeScalar(UInt8(ascii: "a") + UInt8(length % 23))), count: length)
+            let text = String(
+                repeating: Character(UnicodeScalar(UInt8(ascii: "a") + UInt8(length % 23))), count: length)
             try await ledger.storage.commit([LedgerEncoder.booked(Int64(length), text)])
         }
         #expect(try await ledger.all().map(\.sequence) == Array(1...UInt64(lengths.count)))

@@ -18,7 +18,8 @@ import Testing
         "may not touch what is the journal's",
         arguments: [
             "SELECT * FROM relay_events", "DELETE FROM RELAY_EVENTS", "UPDATE relay_interfaces SET sequence = 9",
-            "INSERT INTO relay_runs VALUES (1, 1, 1, 0)", "DROP TABLE relay_names", "ALTER TABLE relay_names ADD COLUMN x",
+            "INSERT INTO relay_runs VALUES (1, 1, 1, 0)", "DROP TABLE relay_names",
+            "ALTER TABLE relay_names ADD COLUMN x",
             "CREATE TABLE a (x REFERENCES relay_interfaces (events))",
             "CREATE TABLE b (x REFERENCES Relay_Events (sequence))",
             "CREATE TEMP TABLE c (x, FOREIGN KEY (x) REFERENCES \"relay_names\" (name))",

@@ -44,9 +44,10 @@ struct CursorFolder: Sendable {
         var descriptor = try open(base, in: AT_FDCWD, base)
         var path = base
         for name in scope {
-            defer { close(descriptor) }
+            let folder = descriptor
+            defer { close(folder) }
             path += "/" + name
-            descriptor = try open(name, in: descriptor, path)
+            descriptor = try open(name, in: folder, path)
         }
         return descriptor
     }

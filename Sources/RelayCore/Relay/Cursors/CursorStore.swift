@@ -17,7 +17,8 @@ final class CursorStore: Sendable {
     /// - Parameter folder: nil stands for the user's state folder.
     /// - Parameter namespace: of the program, or of what it uses the cursors for; nil: they need none.
     init(
-        _ folder: String?, namespace: String? = nil, service: String, timing: RelayTiming.Cursors = RelayTiming.Cursors(),
+        _ folder: String?, namespace: String? = nil, service: String,
+        timing: RelayTiming.Cursors = RelayTiming.Cursors(),
         faults: CursorFaults = .none, onFailure: @escaping @Sendable (String, RelayError) -> Void
     ) {
         (given, self.namespace) = (folder, namespace)

@@ -211,14 +211,14 @@ extension StreamMachine {
         case .nothing(let isAwaited): position.sequence = isAwaited ? answer.base : answer.head
         case .oldest: (position.epoch, position.sequence, position.isBeforeOldest) = (0, 0, true)
         case .given(0, let sequence): (position.epoch, position.sequence) = (0, min(sequence, answer.head))
-        case .given(let epoch, let sequence) where isAhead(sequence, of: answer):
+        case .given(let epoch, let sequence) where isAhead(sequence, in: epoch, of: answer):
             (position.epoch, position.sequence) = (epoch, sequence)
             position.isAhead = epoch != answer.epoch
         case .given(let epoch, answer.from): position.epoch = epoch
         case .given(let epoch, let sequence):
             isOther = true
             part(from: Gap.rest(of: epoch, after: sequence), at: answer.from, into: &output)
-        case .reached(let former, _, _) where isAhead(former.sequence, of: answer):
+        case .reached(let former, _, _) where isAhead(former.sequence, in: former.epoch, of: answer):
             position = former
             position.ownerEpoch = answer.epoch
             position.isAhead = former.epoch != answer.epoch
@@ -237,10 +237,12 @@ extension StreamMachine {
         lateNames.resolve(answer.head)
         return isOther
     }
-    /// Whether the owner is a mirror that may still come to this place: all that it has is of this stream's history, and
-    /// the run that it knows last goes on.
-    private func isAhead(_ sequence: UInt64, of answer: Attachment) -> Bool {
-        answer.details.isOpen && sequence > answer.from && answer.from >= answer.head
+    /// Whether the owner is a mirror that may still come to this place: the run that it knows last goes on, and all that
+    /// it has is of this stream's history; or may be, where the stream does not know which runs led to its place.
+    private func isAhead(_ sequence: UInt64, in epoch: UInt64, of answer: Attachment) -> Bool {
+        if !answer.details.isOpen || sequence <= answer.from { return false }
+        if answer.from >= answer.head { return true }
+        return answer.from == 0 && answer.head <= sequence && lineage.ancestry(of: epoch).isEmpty
     }
     /// Whether a stream in step has moved on since it asked: `from` is behind that, though nothing was replaced.
     private func isNews(_ former: Position, _ answer: Attachment) -> Bool {

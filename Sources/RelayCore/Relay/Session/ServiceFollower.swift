@@ -24,7 +24,8 @@ package final class ServiceFollower: Sendable {
     package init(
         service: String, on bus: Bus, requiring requirement: PeerRequirement = .anyone,
         activation: EventRelay.Activation = .onDemand, durable: Set<String> = [], cursors: String? = nil,
-        cursorNamespace: String? = nil, usesRings: Bool = true, timing: RelayTiming = RelayTiming(), faults: CursorFaults = .none,
+        cursorNamespace: String? = nil, usesRings: Bool = true, timing: RelayTiming = RelayTiming(),
+        faults: CursorFaults = .none,
         onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }, sink: any SessionSink
     ) throws {
         try BusNames.check(service, as: .busName)
@@ -33,12 +34,14 @@ package final class ServiceFollower: Sendable {
         core = SessionController(
             service, bus, requirement, activation, durable, usesRings: usesRings, timing, sink, loop)
         self.cursors = CursorStore(
-            cursors, namespace: cursorNamespace, service: service, timing: timing.cursors, faults: faults, onFailure: onCursorFailure)
+            cursors, namespace: cursorNamespace, service: service, timing: timing.cursors, faults: faults,
+            onFailure: onCursorFailure)
     }
     /// Follows a service, with all output given to a closure.
     package convenience init(
         service: String, on bus: Bus, activation: EventRelay.Activation = .ifRunning, cursors: String? = nil,
-        cursorNamespace: String? = nil, faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
+        cursorNamespace: String? = nil, faults: CursorFaults = .none,
+        onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
         onConnectionFailure: @escaping @Sendable (RelayError) -> Void = { _ in },
         deliver: @escaping @Sendable (SessionOutput) -> Void
     ) throws {

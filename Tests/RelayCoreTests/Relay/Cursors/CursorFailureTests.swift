@@ -66,7 +66,8 @@ import Testing
         let failures = Log<String>()
         let folder = try TestFolder()
         let path = folder.scoped
-        let cursor = try store(folder.path) { _, error in failures.add("\(error)") }.open("box", "org.example.A1", names: nil)
+        let cursor = try store(folder.path) { _, error in failures.add("\(error)") }.open(
+            "box", "org.example.A1", names: nil)
         unlink("\(path)/box.lock")
         rmdir(path)
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))

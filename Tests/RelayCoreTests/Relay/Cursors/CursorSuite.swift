@@ -26,7 +26,8 @@ extension CursorSuite {
         timing: RelayTiming.Cursors = RelayTiming.Cursors(),
         onFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }
     ) -> CursorStore {
-        CursorStore(folder, namespace: namespace, service: service, timing: timing, faults: faults, onFailure: onFailure)
+        CursorStore(
+            folder, namespace: namespace, service: service, timing: timing, faults: faults, onFailure: onFailure)
     }
     func message(_ body: () throws -> Void) -> String {
         do {

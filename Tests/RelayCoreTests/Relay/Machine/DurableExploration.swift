@@ -138,9 +138,13 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
         .prune, .full, .room, .rebuild, .catchUp, .closeRun,
     ]
     private static let mirrorStarts: [(name: String, inputs: [DurableWorld.Input])] = [
-        ("a mirror", []), ("a mirror, live", live + [.miss]), ("a mirror, and a gap in a hole", live + [.miss, .publishA, .bring]),
+        ("a mirror", []), ("a mirror, live", live + [.miss]),
+        ("a mirror, and a gap in a hole", live + [.miss, .publishA, .bring]),
         ("a mirror that is rebuilt", live + [.publishA, .bring, .rebuild]),
-        ("a mirror that is rebuilt, waited for", live + [.miss, .publishA, .bring, .serve, .bring, .rebuild, .bring, .serve, .bring]),
+        (
+            "a mirror that is rebuilt, waited for",
+            live + [.miss, .publishA, .bring, .serve, .bring, .rebuild, .bring, .serve, .bring]
+        ),
         ("a mirror that is rebuilt, cut off", live + [.cut, .publishA, .rebuild]),
     ]
     static let mirrors = scopes.flatMap { scope in

@@ -102,7 +102,9 @@ extension DurableWorld {
             owner = epoch
             (hasFirstWord, hasEvent) = (false, false)
             run(machine.ownerAppeared(isNew: true))
-            count(names ?? Set(DurableJournal.names), from: epoch)
+            // Of a run that a mirror has in part, what comes behind its first word counts.
+            if epoch > heard && !mirrored.contains(epoch) { count(names ?? Set(DurableJournal.names), from: epoch) }
+            heard = max(heard, epoch)
         case .vanished:
             drain()
             loseOwner()

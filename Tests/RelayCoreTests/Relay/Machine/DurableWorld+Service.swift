@@ -14,6 +14,7 @@ extension DurableWorld {
     mutating func appear() {
         epoch = journal.runs.last?.epoch ?? 0
         isRunning = true
+        if origin != nil { mirrored.insert(epoch) }
         (attached, isHandedOver) = (.none, false)
         retireRing()
         emitted = journal.head

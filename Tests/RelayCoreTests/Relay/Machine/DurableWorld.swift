@@ -110,6 +110,8 @@ struct DurableWorld: Hashable {
     var origin: DurableJournal?
     /// The mirror's last run has ended: nothing more comes of it.
     var isClosed = false
+    /// The runs that a mirror has served.
+    var mirrored: Set<UInt64> = []
     var isRunning = false
     var emitted: UInt64 = 0
     /// Of the ring that new readers get.
@@ -147,6 +149,8 @@ struct DurableWorld: Hashable {
     /// Names of which every event that comes is due.
     var due: Set<String> = []
     var hasAnswered = false
+    /// The newest run that the relay has heard of.
+    var heard: UInt64 = 0
     /// What was wanted when nobody had the service's name, as long as nobody has answered since.
     var awaited: Set<String> = []
     /// The owner's first word came before any event of its run.
@@ -221,7 +225,8 @@ struct DurableWorld: Hashable {
                 owner = epoch
                 (hasFirstWord, hasEvent) = (false, true)
                 run(machine.ownerAppeared(isNew: false))
-                count(awaited, from: epoch)
+                if epoch > heard && !mirrored.contains(epoch) { count(awaited, from: epoch) }
+                heard = max(heard, epoch)
             } else {
                 machine.ownerAbsent()
                 absent()
