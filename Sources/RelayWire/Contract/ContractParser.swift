@@ -122,7 +122,8 @@ struct ContractParser {
         }
         let durability = try expect("'durable' or 'volatile'", "durable", "volatile")
         try end(durability)
-        let requirement = try requirement(try expect("'requires'", "requires"))
+        let required = try expect("'requires'", "requires")
+        let requirement = try requirement(required)
         var (events, documents, commands): ([ContractEvent], [ContractDocument], [ContractCommand]) = ([], [], [])
         var names: Set<String> = []
         while let line = try take(0) {

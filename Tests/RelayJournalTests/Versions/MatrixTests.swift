@@ -35,6 +35,7 @@ import Testing
             (self.old, self.new) = (old.map { "\(B.name)(\($0))" }, new.map { "\(A.name)(\($0))" })
         }
     }
+    private static let module = String(reflecting: Before.self).prefix { $0 != "." } + "."
     private static func read<E: DomainEvent>(_ count: Int, _ type: E.Type, on bus: Bus) async throws -> [String?] {
         let relay = try EventRelay(following: name, on: bus, interfaces: E.Interface.self)
         let stream = try relay.events(of: E.self, from: .beginning)
@@ -44,7 +45,7 @@ import Testing
             switch delivery {
             case .event(let event, _):
                 // Without the names of the types around it.
-                found.append("\(event)".replacing("RelayJournalTests.", with: ""))
+                found.append("\(event)".replacing(module, with: ""))
             case .gap(let gap):
                 #expect(gap.reason == .schemaMismatch, "\(gap)")
                 found.append(nil)

@@ -90,8 +90,9 @@ import Testing
             try await service.publish(Orders2.Split(ids: ["4", "5"]))
             try await service.publish(Orders2.Split(ids: []))
             try await service.publish(contentsOf: [Orders2.Placed(id: "6", totals: []), .init(id: "7", totals: [])])
-            let events = try await read(5, Orders1.Placed.self, from: .resuming("desk"), cursors: cursors.path)
-            #expect(events.map(\.event.orderID) == [3, 4, 5, 6, 7] && events.first?.event.total == 5)
+            // The last one was not finished with: it comes again.
+            let events = try await read(6, Orders1.Placed.self, from: .resuming("desk"), cursors: cursors.path)
+            #expect(events.map(\.event.orderID) == [2, 3, 4, 5, 6, 7] && events.dropFirst().first?.event.total == 5)
             let all = try await read(7, Orders1.Placed.self)
             #expect(all.map(\.event.orderID) == Array(1...7) && all.map(\.sequence) == Array(1...7))
             let new = try await read(3, Orders2.Placed.self)
@@ -205,8 +206,8 @@ import Testing
             #expect(try service.document(Orders1.Desk.self).version.sequence == 2)
         }
         try await serveBoth { service, _ in
-            #expect(try service.document(Orders1.Desk.self).state.open == 1)
-            #expect(try service.document(Orders2.Desk.self).state.open == ["c"])
+            let (old, new) = (try service.document(Orders1.Desk.self), try service.document(Orders2.Desk.self))
+            #expect(old.state.open == 1 && new.state.open == ["c"])
         }
     }
 }
