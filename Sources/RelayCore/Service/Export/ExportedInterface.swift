@@ -83,8 +83,11 @@ struct ExportedInterface: Sendable {
     }
     /// Goes on where the log stands.
     mutating func begin(_ run: LogSnapshot, in storage: any EventLogStorage) throws {
-        log = try ExportedLog(storage, run.schemas)
-        schemas = run.schemas
+        // As the contract has them, where they are the same: a log keeps no former names, which old relays need.
+        let own = Dictionary(schemas.values.map { ($0.event, $0) }) { first, _ in first }
+        let known = run.schemas.mapValues { kept in own[kept.event].flatMap { $0 == kept ? $0 : nil } ?? kept }
+        log = try ExportedLog(storage, known)
+        schemas = known
         names.formUnion(run.schemas.values.map(\.event))
         names.formUnion(run.last.keys)
         if names.count > ContractLimits.events {
