@@ -42,4 +42,11 @@ struct Load: Hashable, Codable, CustomStringConvertible {
             kind == .beside ? ", while \(Self.subscribers) subscribers get \(Self.eventsPerSecond) events/s" : ""
         return "\(command), \(who), \(callers > 1 ? "each " : "")\(how)\(meanwhile)"
     }
+    /// For a narrow table.
+    var shortName: String {
+        let kinds = [Kind.durable: "durable: ", .beside: "\(Self.subscribers) subscribers: "]
+        let who = callers == 1 ? "one caller" : "\(callers) callers"
+        let how = flight == 1 ? (callers == 1 ? "one after the other" : "one call each") : "\(flight) in flight"
+        return "\(kinds[kind] ?? "")\(who), \(how)\(callers > 1 && flight > 1 ? " each" : "")"
+    }
 }

@@ -16,12 +16,8 @@ struct Report {
         if load.kind == .beside { heads.append("events delivered") }
         var table = Table("\(load)", heads)
         for contender in load.contenders {
-            func text(_ value: KeyPath<Measurement, Double>) -> String {
-                median(value, contender, load).map { Number.short($0) } ?? "–"
-            }
-            func time(_ value: KeyPath<Measurement, Double?>) -> String {
-                median(value, contender, load).map { Number.short($0) } ?? "never"
-            }
+            func text(_ value: KeyPath<Measurement, Double>) -> String { self.text(value, contender, load) }
+            func time(_ value: KeyPath<Measurement, Double?>) -> String { self.time(value, contender, load) }
             var row = [contender.label, text(\.callsPerSecond), ratio(\.callsPerSecond, contender, to: best, load)]
             row += [time(\.p50), ratio(\.p50, contender, to: best, load), time(\.p99)]
             row += ["\(text(\.answeredPercent)) %", text(\.callerCPU), text(\.serviceCPU), text(\.daemonCPU)]
@@ -73,6 +69,13 @@ struct Report {
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             return try encoder.encode(rows)
         }
+    }
+
+    func text(_ value: KeyPath<Measurement, Double>, _ contender: Contender, _ load: Load) -> String {
+        median(value, contender, load).map { Number.short($0) } ?? "–"
+    }
+    func time(_ value: KeyPath<Measurement, Double?>, _ contender: Contender, _ load: Load) -> String {
+        median(value, contender, load).map { Number.short($0) } ?? "never"
     }
 
     /// The one with the most calls a second.

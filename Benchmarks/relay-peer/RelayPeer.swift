@@ -6,6 +6,9 @@ import RelayCore
 @main
 enum RelayPeer {
     static func main() async {
+        do { if try await Blocking.run(Array(CommandLine.arguments.dropFirst())) { return } } catch {
+            peer_fail("relay-peer", "\(error)")
+        }
         let options = peer_parse(CommandLine.argc, CommandLine.unsafeArgv)
         let bus = Bus.address(String(cString: options.bus))
         do {

@@ -6,7 +6,9 @@ public enum MarkedText {
     public static let end = "<!-- figures: end -->"
 
     /// Nil when the page has not exactly these markers, in this order.
-    public static func replacing(in page: String, with part: String) -> String? {
+    public static func replacing(
+        in page: String, with part: String, begin: String = Self.begin, end: String = Self.end
+    ) -> String? {
         let before = page.components(separatedBy: begin)
         guard before.count == 2 else { return nil }
         let after = before[1].components(separatedBy: end)
