@@ -1,0 +1,210 @@
+import RelayCore
+
+/// The contract of `Before`, one release later.
+enum After {
+    enum Shop1: EventInterface {
+        static let name = "org.example.Changes1"
+        static var contract: Contract<Self> {
+            Reordered.self
+            Grown.self
+            Needy.self
+            Shrunk.self
+            Lost.self
+            Renamed.self
+            Replaced.self
+            Retyped.self
+            Loosened.self
+            Nested.self
+            NestedNeedy.self
+            Chosen.self
+            OpenChosen.self
+            Dropped.self
+            Paid.self
+            Raw.self
+            New.self
+            Move.self
+            GrownArgument.self
+            NeedyArgument.self
+            ShrunkArgument.self
+            LostArgument.self
+            RenamedArgument.self
+            RetypedArgument.self
+            NestedArgument.self
+            ChosenArgument.self
+            GrownReply.self
+            NeedyReply.self
+            LostReply.self
+            ChosenReply.self
+            Refusing.self
+            Introduced.self
+        }
+    }
+    struct Reordered: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var b: String, a: Int64
+    }
+    struct Grown: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var b: String?
+        var a: Int64
+    }
+    struct Needy: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64, b: String
+    }
+    struct Shrunk: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64
+    }
+    struct Lost: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64
+    }
+    struct Renamed: DomainEvent, RenamedFields, Equatable {
+        typealias Interface = Shop1
+        static let formerNames = ["b": "c"]
+        var a: Int64, c: String
+    }
+    struct Replaced: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64, c: String
+    }
+    struct Retyped: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: String
+    }
+    struct Loosened: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64?
+    }
+    struct Part: Codable, Sendable, Equatable { var b: String?, a: Int64 }
+    struct Nested: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var list: [Part], byName: [String: Part], one: Part?
+    }
+    struct NeedyPart: Codable, Sendable, Equatable { var a: Int64, b: String }
+    struct NestedNeedy: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var part: NeedyPart
+    }
+    enum State: TaggedEnum, Equatable { case failed(reason: String), printing(page: Int32), idle }
+    struct Chosen: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var state: State
+    }
+    enum OpenState: OpenTaggedEnum, Equatable { case idle, asleep(since: Int64), unknown(UnknownCase) }
+    struct OpenChosen: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var state: OpenState
+    }
+    enum DroppedState: TaggedEnum, Equatable { case idle }
+    struct Dropped: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var state: DroppedState
+    }
+    struct Paid: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var by: Means
+        enum Means: TaggedEnum, Equatable { case card(holder: String?, number: Int64) }
+    }
+    struct Raw: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var level: Level
+        enum Level: String, Codable, CaseIterable, Sendable { case low, high, extreme }
+    }
+    struct New: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64
+    }
+
+    struct Done: Codable, Sendable, Equatable { var number: Int64 }
+    struct Move: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var to: Int64
+        var idempotencyKey: String?
+        var from: Int64
+    }
+    struct GrownArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var b: String?
+        var a: Int64
+        var idempotencyKey: String?
+    }
+    struct NeedyArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var a: Int64
+        var b: String
+        var idempotencyKey: String?
+    }
+    struct ShrunkArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var a: Int64
+        var idempotencyKey: String?
+    }
+    struct LostArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var a: Int64
+        var idempotencyKey: String?
+    }
+    struct RenamedArgument: IdempotentCommand, RenamedFields, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        static let formerNames = ["a": "c"]
+        var c: Int64
+        var idempotencyKey: String?
+    }
+    struct RetypedArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var a: String
+        var idempotencyKey: String?
+    }
+    struct NestedArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var parts: [Part]
+        var idempotencyKey: String?
+    }
+    struct ChosenArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var state: State
+        var idempotencyKey: String?
+    }
+    struct GrownReply: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        struct Reply: Codable, Sendable, Equatable { var note: String?, number: Int64 }
+        var idempotencyKey: String?
+    }
+    struct NeedyReply: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        struct Reply: Codable, Sendable, Equatable { var number: Int64, name: String }
+        var idempotencyKey: String?
+    }
+    struct LostReply: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var idempotencyKey: String?
+    }
+    struct ChosenReply: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        struct Reply: Codable, Sendable, Equatable { var state: State }
+        var idempotencyKey: String?
+    }
+    struct Refusing: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        enum Failure: String, CommandFailure { case closed = "Closed", full = "Full" }
+        var idempotencyKey: String?
+    }
+    struct Introduced: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var idempotencyKey: String?
+    }
+}
