@@ -175,7 +175,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "dbus_python_client.py", "dbus_python_enums.py", "hostile_service.py", "property_watcher.py", "signal_probe.py",
+                "dbus_python_client.py", "dbus_python_enums.py", "hostile_service.py", "property_watcher.py",
+                "signal_probe.py",
                 "system_log.sh",
             ],
             swiftSettings: strict),

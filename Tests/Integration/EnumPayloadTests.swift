@@ -59,6 +59,10 @@ private enum Newer {
     }
 }
 
+extension Delivery {
+    fileprivate var payload: Payload? { if case .event(let event, _) = self { event } else { nil } }
+}
+
 @Suite("Enums with payloads on a bus", .heavy, .tags(.g8)) struct EnumPayloadTests {
     private static let name = "org.example.Jobs"
 
@@ -91,10 +95,10 @@ private enum Newer {
         journal.close()
     }
     private func deliveries<E: DomainEvent>(
-        of type: E.Type, _ count: Int, on bus: PrivateBus, from start: EventRelay.Start = .beginning
+        of type: E.Type, _ count: Int, on bus: PrivateBus
     ) async throws -> [Delivery<E>] {
         let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: E.Interface.self)
-        let stream = try relay.events(of: E.self, from: start)
+        let stream = try relay.events(of: E.self, from: .beginning)
         relay.activate()
         var found: [Delivery<E>] = []
         for await delivery in stream {
@@ -192,8 +196,8 @@ private enum Newer {
             let replayed = try await deliveries(of: Older.StateChanged.self, 3, on: bus)
             check(replayed)
             let open = try await deliveries(of: Open.StateChanged.self, 3, on: bus)
-            #expect(open.compactMap(\.event?.state).count == 3, "\(open)")
-            if case .unknown(let unknown)? = open[1].event?.state {
+            #expect(open.compactMap(\.payload?.state).count == 3, "\(open)")
+            if case .unknown(let unknown)? = open[1].payload?.state {
                 #expect(unknown.description == "scanning(2)")
             } else {
                 Issue.record("\(open)")
@@ -216,7 +220,7 @@ private enum Newer {
         }
     }
     private func check(_ found: [Delivery<Older.StateChanged>]) {
-        #expect(found.map { $0.event?.state } == [.idle, nil, .printing(page: 3, of: nil)], "\(found)")
+        #expect(found.map { $0.payload?.state } == [.idle, nil, .printing(page: 3, of: nil)], "\(found)")
         guard found.count == 3, case .gap(let gap) = found[1] else {
             Issue.record("\(found)")
             return

@@ -100,6 +100,24 @@ private struct SendLetter: Command {
         #expect(error?.message == "Misspelt.about says something about a field 'weigth'; it has weight")
     }
 
+    private struct Moved: DomainEvent {
+        typealias Interface = Post1
+        static let about = About("", fields: ["state.onItsWay": "in a van", "state.onItsWay.speed": .unit("km/h")])
+        enum State: TaggedEnum { case waiting, onItsWay(speed: Double, priority: Priority) }
+        var state: State
+    }
+    @Test("descriptions reach into the payloads of enums, behind the case's name") func payloads() throws {
+        let state = try InterfaceDescription.Signal(Moved.self, fields: WireSchema(event: Moved.self).fields).arguments[
+            0]
+        #expect(state.signature == "(sv)" && state.shape == "[waiting,onItsWay(speed:d,priority:i)]")
+        #expect(
+            state.annotations == [
+                .init("org.eventrelay.Description.onItsWay", "in a van"),
+                .init("org.eventrelay.Unit.onItsWay.speed", "km/h"),
+                .init("org.eventrelay.Cases.onItsWay.priority", #"{"low":-1,"normal":0,"urgent":10}"#),
+            ])
+    }
+
     private enum Loud: Int32, Codable, CaseIterable, CustomStringConvertible {
         case whisper, shout
         var description: String { "as loud as a \(rawValue)" }
