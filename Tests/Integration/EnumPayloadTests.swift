@@ -179,7 +179,7 @@ extension Delivery {
             #expect(try await history("state.failed._0.code == 7").count == 1)
             for (wrong, part) in [
                 ("state.prnting.page > 3", "'printing'"), ("state.idle.page > 3", "state == idle"),
-                ("state == prnting", "none of these"), ("state.printing.pages > 1", "'page'"),
+                ("state == prnting", "'prnting'"), ("state.printing.pages > 1", "'page'"),
             ] {
                 let refused = try await cli("history", "--where", wrong)
                 #expect(refused.code != 0 && refused.errors.joined().contains(part), "\(wrong): \(refused)")

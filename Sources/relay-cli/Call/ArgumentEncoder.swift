@@ -74,9 +74,9 @@ struct ArgumentEncoder {
             try write(text, as: type, at: place)
         case .named(let type, let cases):
             try write(text, as: type, cases, at: place)
-        case .tagged(let cases) where cases.contains { $0.name == text && $0.members.isEmpty }:
-            try write(.string(text), as: shape, at: place)
-        case .optional(.tagged(let cases)) where cases.contains { $0.name == text && $0.members.isEmpty }:
+        // A bare word is a case.
+        case .tagged where BusNames.isMember(text): try write(.string(text), as: shape, at: place)
+        case .optional(.tagged) where BusNames.isMember(text) && text != "null":
             try write(.string(text), as: shape, at: place)
         case .optional(.named(let type, let cases)):
             if text == "null" && type != .string { return try write(.null, as: shape, at: place) }
