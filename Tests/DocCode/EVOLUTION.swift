@@ -6,6 +6,10 @@ import RelayTestKit
 func given<T>() -> T { fatalError("nothing here is run") }
 let journal: EventJournal = given()
 let bus: PrivateBus = given()
+enum Telemetry1: EventInterface {
+    static let name = "org.eventrelay.Telemetry1"
+    static var contract: Contract<Self> {}
+}
 enum LaterShop {
     enum Shop1: EventInterface {
         static let name = "org.example.Shop1"

@@ -31,6 +31,25 @@ struct CancelJob: Command {
     typealias Interface = Printing1
     let jobID: Int64
 }
+enum Printing2: EventInterface {
+    static let name = "org.example.Printing2"
+    static var contract: Contract<Self> {
+        PagesPrinted.self
+        PaperAdded.self
+        PrintPages.self
+    }
+}
+struct PagesPrinted: DomainEvent {
+    typealias Interface = Printing2
+    let jobID: Int64, title: String?, pages: [Int32]
+}
+struct PaperAdded: DomainEvent { typealias Interface = Printing2 }
+struct PrintPages: Command {
+    typealias Interface = Printing2
+    let title: String, pages: [Int32]
+    struct Reply: Codable, Sendable { let jobID: Int64 }
+    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+}
 /// To be printed, and to be told of.
 struct AnyJob: Command, DomainEvent {
     typealias Interface = Printing1

@@ -64,24 +64,22 @@ enum Orders2: EventInterface {
         static let initial = Self(open: [])
     }
 
-    static var servingFirst: OlderInterface {
-        serving(Orders1.self) { older in
-            older.event(Placed.self) { placed in
-                Orders1.Placed(orderID: Int64(placed.id) ?? 0, total: placed.totals.reduce(0, +))
-            }
-            older.event(Split.self) { split, older in
-                for id in split.ids { try older.publish(Orders1.Placed(orderID: Int64(id) ?? 0, total: 0)) }
-            }
-            older.nothing(for: Audited.self)
-            older.document(Desk.self) { Orders1.Desk(open: Int32($0.open.count)) }
-            older.command(Orders1.Place.self) { old in
-                Place(title: old.title, urgent: false, idempotencyKey: old.idempotencyKey)
-            } reply: { reply in
-                Orders1.Place.Reply(orderID: Int64(reply.id) ?? 0)
-            } progress: { progress in
-                Orders1.Place.Progress(percent: Int32(progress.done * 100))
-            }
-            older.ownHandler(for: Orders1.Cancel.self)
+    static let servingFirst = serving(Orders1.self) { older in
+        older.event(Placed.self) { placed in
+            Orders1.Placed(orderID: Int64(placed.id) ?? 0, total: placed.totals.reduce(0, +))
         }
+        older.event(Split.self) { split, older in
+            for id in split.ids { try older.publish(Orders1.Placed(orderID: Int64(id) ?? 0, total: 0)) }
+        }
+        older.nothing(for: Audited.self)
+        older.document(Desk.self) { Orders1.Desk(open: Int32($0.open.count)) }
+        older.command(Orders1.Place.self) { old in
+            Place(title: old.title, urgent: false, idempotencyKey: old.idempotencyKey)
+        } reply: { reply in
+            Orders1.Place.Reply(orderID: Int64(reply.id) ?? 0)
+        } progress: { progress in
+            Orders1.Place.Progress(percent: Int32(progress.done * 100))
+        }
+        older.ownHandler(for: Orders1.Cancel.self)
     }
 }

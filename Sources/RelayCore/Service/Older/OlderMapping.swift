@@ -2,16 +2,20 @@ extension EventInterface {
     /// An older version of this interface, which a service serves beside it without publishing anything twice.
     ///
     /// ```swift
+    /// let older = Printing2.serving(Printing1.self) { older in
+    ///     older.event(PagesPrinted.self) { job in
+    ///         JobPrinted(jobID: job.jobID, title: job.title ?? "", pages: Int32(job.pages.count))
+    ///     }
+    ///     older.nothing(for: PaperAdded.self)
+    ///     older.command(PrintJob.self) { job in
+    ///         PrintPages(title: job.title, pages: Array(1...job.pages))
+    ///     } reply: { reply in
+    ///         PrintJob.Reply(jobID: reply.jobID)
+    ///     }
+    ///     older.ownHandler(for: CancelJob.self)
+    /// }
     /// let service = try EventService(
-    ///     name: "org.example.Shop", exporting: Orders2.self,
-    ///     older: Orders2.serving(Orders1.self) { older in
-    ///         older.event(Orders2.Placed.self) { Orders1.Placed(orderID: $0.id, total: $0.totals.reduce(0, +)) }
-    ///         older.event(Orders2.Split.self) { split, older in
-    ///             for part in split.parts { try older.publish(Orders1.Placed(orderID: part.id, total: part.total)) }
-    ///         }
-    ///         older.nothing(for: Orders2.Audited.self)
-    ///         older.command(Orders1.Place.self) { Orders2.Place(title: $0.title, idempotencyKey: $0.idempotencyKey) }
-    ///     }, journal: journal)
+    ///     name: "org.example.Printer", exporting: Printing2.self, older: older, journal: journal)
     /// ```
     ///
     /// Each event of this interface is mapped to none, one or several events of the older one. They are committed in the
