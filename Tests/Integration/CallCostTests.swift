@@ -31,7 +31,7 @@ import Testing
         print("system calls a command: caller \(text(caller)); service \(text(service))")
         for counts in [caller, service] {
             // One message each way, by one call.
-            let sent = counts["sendmsg", default: 0]
+            let sent = counts["sendto", default: 0]
             #expect(abs(sent - 1) <= 0.1, "\(text(counts))")
         }
         #expect(caller.values.reduce(0, +) <= Self.callersBound, "\(text(caller))")

@@ -106,7 +106,8 @@ extension BusConnection {
             throw RelayError(.unavailable, "the connection to the bus is gone")
         }
         guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
-            return inner.outbox.append(message)
+            inner.outbox.append(message)
+            return inner.watches.waitForRoom(true)
         }
         if dbus_connection_send(pointer, message.handle.pointer, nil) == 0 {
             throw RelayError(.unavailable, "libdbus: out of memory")

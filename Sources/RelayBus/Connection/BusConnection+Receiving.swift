@@ -37,8 +37,9 @@ extension BusConnection {
             // nil: of a kind that D-Bus does not know yet.
             guard let received = ReceivedMessage(message, mayBeOversized: mayBeOversized) else { continue }
             wasOversized = wasOversized || received.isOversized
-            dispatch(received)
             count += 1
+            if count == 2 { loop.gather() }
+            dispatch(received)
         }
         // What it took is of no use to anything else. A process that gets none keeps its allocator as it is.
         if wasOversized { relay_return_large_blocks() }

@@ -17,8 +17,12 @@ package final class BusConnection: Sendable {
         var link: (any BusLink)?
         let watches: WatchTable
         var outbox = Outbox()
+        /// libdbus's socket, once the bus has let this connection in: what we composed is written there by ourselves, as
+        /// long as libdbus has it.
+        var socket: Int32?
     }
     let inner: Mutex<Inner>
+    let templates = Mutex(HeaderTemplates())
     let pending: Mutex<PendingCalls>
     /// Held while a rule's request is sent: two threads' `AddMatch` and `RemoveMatch` must not overtake each other.
     let matches = Mutex(MatchTable())
@@ -167,7 +171,9 @@ package final class BusConnection: Sendable {
                 inner.link?.leave(self)
                 return inner.link != nil
             }
-            inner.pointer = nil
+            // What was sent in this turn, and is gathered.
+            Self.flush(&inner)
+            (inner.pointer, inner.socket) = (nil, nil)
             inner.outbox = Outbox()
             dbus_connection_close(pointer)
             dbus_connection_unref(pointer)
@@ -185,9 +191,6 @@ package final class BusConnection: Sendable {
     }
 
     // MARK: Sending
-
-    /// What dbus-daemon takes unless it is configured otherwise.
-    private static let largestMessage = 32 << 20
 
     /// The bytes that wait, because the bus does not take them as fast as they are sent.
     package var outgoingBytes: Int {
@@ -216,84 +219,12 @@ package final class BusConnection: Sendable {
     }
     private var isOpen: Bool { inner.withLock { $0.pointer != nil || $0.link != nil } }
 
-    /// Sends one message in wire format, made with a serial of this connection's. Does not wait for the bus.
-    ///
-    /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes, `TooLarge`
-    /// over 32 MiB: libdbus would take them, and the bus end the connection.
-    package func send(_ bytes: UnsafeRawBufferPointer) throws(RelayError) {
-        if bytes.count > Self.largestMessage {
-            throw RelayError(.tooLarge, "a message of \(bytes.count) bytes: a bus takes \(Self.largestMessage)")
-        }
-        let result = inner.withLock { inner in Result { () throws(RelayError) in try send(bytes, &inner) } }
-        try result.get()
-    }
-    private func send(_ bytes: UnsafeRawBufferPointer, _ inner: inout Inner) throws(RelayError) {
-        guard let pointer = inner.pointer, dbus_connection_get_is_connected(pointer) != 0 else {
-            if let link = inner.link { return link.send(try LinkedMessage(bytes), from: self) }
-            throw RelayError(.unavailable, "the connection to the bus is gone")
-        }
-        guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
-            // libdbus waits for the socket; the loop continues from there. Events come from the codec, and are parsed
-            // then. A caller that waits for a reply must learn now that there will be none.
-            if !Self.isSignal(bytes) { _ = try MessageHandle(parsing: bytes) }
-            return inner.outbox.append(bytes)
-        }
-        let message = try MessageHandle(parsing: bytes)
-        if dbus_connection_send(pointer, message.pointer, nil) == 0 {
-            throw RelayError(.unavailable, "libdbus: out of memory")
-        }
-    }
-    private static func isSignal(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.count > 1 && bytes[1] == MessageHeader.Kind.signal.rawValue
-    }
-    /// Hands libdbus what waits, one after the other, until the socket is full again.
-    static func flush(_ inner: inout Inner) {
-        guard let pointer = inner.pointer else { return }
-        while !inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 {
-            _ = inner.outbox.takeFirst { item in
-                guard case .bytes(let bytes) = item else {
-                    if case .message(let message) = item {
-                        _ = dbus_connection_send(pointer, message.handle.pointer, nil)
-                    }
-                    return
-                }
-                // A message that libdbus refuses is one of ours gone wrong; it has a place in the sequence, and will be
-                // missed.
-                guard let message = try? MessageHandle(parsing: bytes) else { return }
-                _ = dbus_connection_send(pointer, message.pointer, nil)
-            }
-        }
-    }
-    package func send(_ writer: borrowing WireWriter) throws(RelayError) {
-        try writer.withUnsafeBytes { bytes in Result { () throws(RelayError) in try send(bytes) } }.get()
-    }
-    /// Sends a message that was composed without a serial: it gets the next one.
-    package func send(numbering writer: inout WireWriter) throws(RelayError) {
-        writer.patch(nextSerial(), at: MessageHeader.serialOffset)
-        try send(writer)
-    }
-    func nextSerial() -> UInt32 { pending.withLock { $0.nextSerial() } }
-
-    /// Sends a message without a reply.
-    package func send(_ header: MessageHeader, body: [UInt8] = []) throws(RelayError) {
-        try send(header, serial: nextSerial(), body: body)
-    }
-    private func send(_ header: MessageHeader, serial: UInt32, body: [UInt8]) throws(RelayError) {
-        var writer = WireWriter(capacity: body.count + 256)
-        let start = try header.write(into: &writer, serial: serial)
-        writer.append(body)
-        try MessageHeader.finish(&writer, bodyStart: start)
-        try send(writer)
-    }
-
     /// Sends a call. The completion comes exactly once, on the loop's thread. Returns the serial, for `cancel`.
     @discardableResult package func send(
         _ call: MethodCall, timeout: Duration = .seconds(25),
         completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
     ) -> UInt32 {
-        let entry = PendingCalls.Entry(
-            title: call.title, destination: call.destination, takesDescriptors: call.takesDescriptors,
-            isConfirmed: call.isConfirmed, completion: completion)
+        let entry = PendingCalls.Entry(call, completion: completion)
         let (serial, isOpen, isKnown) = pending.withLock { pending in
             let serial = pending.callSerial()
             let isKnown = PendingCalls.isPeer(call.destination) || pending.owners.isFollowed(call.destination)

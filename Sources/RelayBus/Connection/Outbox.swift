@@ -1,63 +1,57 @@
-/// Composed messages that the bus did not take at once, in order, in one piece of memory.
+/// What the socket did not take at once, in order: the bytes of composed messages in one piece of memory, and between them
+/// the messages that libdbus writes.
 ///
 /// libdbus queues, too, but at a price: every send then wakes the loop's thread, which fights the publisher for the
 /// connection (measured: 86k signals/s, 10 µs of the sender's time each, against 111–118k/s and 4 µs with this queue,
-/// and 70k/s for a plain libdbus sender). So libdbus is given the next message only when it has written the one before.
+/// and 70k/s for a plain libdbus sender). And it writes each message by itself: from here many go by one system call.
 struct Outbox {
     /// What is next in line.
     enum Item {
+        /// Of any number of messages; the first may have been taken in part.
         case bytes(UnsafeRawBufferPointer)
         case message(ComposedMessage)
     }
-    /// Each message behind its length, so that one that is none cannot spoil the next. A length below 0 stands for one
-    /// of `composed`.
     private var bytes: [UInt8] = []
-    private var composed: [ComposedMessage] = []
+    /// Each behind so many bytes of all that were ever appended.
+    private var composed: [(place: Int, message: ComposedMessage)] = []
     /// What comes next; what lies before it was taken.
     private var head = 0
-    /// The bytes of all messages, without the lengths.
-    private(set) var count = 0
-    private static let prefix = MemoryLayout<Int>.size
+    /// The bytes that were ever taken.
+    private var taken = 0
 
-    var isEmpty: Bool { head == bytes.count }
+    var isEmpty: Bool { head == bytes.count && composed.isEmpty }
+    /// What waits, in bytes.
+    var count: Int { bytes.count - head + composed.count * ComposedMessage.size }
 
-    /// Appends one whole message.
+    /// Appends a whole message, or what is left of one that nothing is before.
     mutating func append(_ message: UnsafeRawBufferPointer) {
-        begin(length: message.count)
-        bytes.append(contentsOf: message)
-        count += message.count
-    }
-    mutating func append(_ message: ComposedMessage) {
-        begin(length: -1)
-        composed.append(message)
-        count += ComposedMessage.size
-    }
-    private mutating func begin(length: Int) {
         // Half of it taken: moved to the front, which costs each byte once.
         if head > 65_536 && head > bytes.count / 2 {
             bytes.removeFirst(head)
             head = 0
         }
-        withUnsafeBytes(of: length) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: message)
     }
-    /// Shows the next message and drops it; false when there is none.
-    mutating func takeFirst(_ body: (Item) -> Void) -> Bool {
-        if isEmpty { return false }
-        let length = bytes.withUnsafeBytes { bytes -> Int in
-            // Written by `append`, with as many bytes behind it.
-            let length = bytes.loadUnaligned(fromByteOffset: head, as: Int.self)
-            let start = head + Self.prefix
-            if length >= 0 { body(.bytes(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))) }
-            return length
+    mutating func append(_ message: ComposedMessage) { composed.append((taken + bytes.count - head, message)) }
+
+    /// Shows what is next, if anything is, and drops as many of the bytes as the body returns; a message goes in any case.
+    mutating func takeNext(_ body: (Item) -> Int) {
+        let ready = (composed.first?.place ?? .max) - taken
+        if ready == 0 {
+            _ = body(.message(composed.removeFirst().message))
+        } else if head < bytes.count {
+            let count = bytes.withUnsafeBytes { bytes in
+                // Within what waits: `ready` ends at a message between these bytes, or is past them all.
+                let next = UnsafeRawBufferPointer(rebasing: bytes[head..<head + min(bytes.count - head, ready)])
+                return min(max(body(.bytes(next)), 0), next.count)
+            }
+            head += count
+            taken &+= count
         }
-        if length < 0 { body(.message(composed.removeFirst())) }
-        head += Self.prefix + max(0, length)
-        count -= length < 0 ? ComposedMessage.size : length
-        if isEmpty {
+        if head == bytes.count {
             // The memory of a burst is kept for the next one up to a bound.
             bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
             head = 0
         }
-        return true
     }
 }

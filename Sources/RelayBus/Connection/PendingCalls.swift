@@ -4,8 +4,9 @@ import Glibc
 struct PendingCalls {
     typealias Completion = @Sendable (Result<BusReply, RelayError>) -> Void
     struct Entry: Sendable {
-        let title: String
         let destination: String
+        /// The interface and the member, until somebody asks: most calls need no title.
+        private let name: (interface: String, member: String)
         /// The answer may have file descriptors anywhere.
         var takesDescriptors = false
         /// The answer is to be reported as read.
@@ -17,13 +18,12 @@ struct PendingCalls {
         /// Answers of peers that are not known to have the destination's name.
         fileprivate(set) var held: [HeldAnswer] = []
 
-        init(
-            title: String, destination: String, takesDescriptors: Bool = false, isConfirmed: Bool = false,
-            completion: @escaping Completion
-        ) {
-            (self.title, self.destination, self.completion) = (title, destination, completion)
-            (self.takesDescriptors, self.isConfirmed) = (takesDescriptors, isConfirmed)
+        init(_ call: MethodCall, completion: @escaping Completion) {
+            (destination, name, self.completion) = (call.destination, (call.interface, call.member), completion)
+            (takesDescriptors, isConfirmed) = (call.takesDescriptors, call.isConfirmed)
         }
+        /// For messages to people.
+        var title: String { MethodCall.title(name.interface, name.member, at: destination) }
     }
     /// An answer, copied out of its message.
     struct HeldAnswer: Sendable {

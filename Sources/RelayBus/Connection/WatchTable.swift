@@ -20,6 +20,8 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
         var registered: [Int32: UInt32] = [:]
         /// Served by another thread than the loop's for a moment.
         var suspended: Int32?
+        /// Something of ours waits for room in the socket.
+        var isWaiting = false
     }
     private let state = Mutex(State())
     /// Whether libdbus reads. It does not while messages that were received and not released have as many bytes as the
@@ -71,6 +73,9 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
             if entry.flags & DBUS_WATCH_READABLE.rawValue != 0 { events |= EPOLLIN.rawValue }
             if entry.flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= EPOLLOUT.rawValue }
         }
+        if state.isWaiting, state.entries.contains(where: { $0.descriptor == descriptor }) {
+            events |= EPOLLOUT.rawValue
+        }
         isReading.store(events & EPOLLIN.rawValue != 0, ordering: .relaxed)
         let wanted = events == 0 ? nil : descriptor == state.suspended ? 0 : events
         guard loop.watch(descriptor, for: wanted, was: state.registered[descriptor], handler: handlerID) else {
@@ -80,6 +85,15 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
         state.registered[descriptor] = wanted
         return true
     }
+    /// Whether the loop is to look when the socket has room: for what libdbus does not write.
+    func waitForRoom(_ isWaiting: Bool) {
+        state.withLock { state in
+            if state.isWaiting == isWaiting { return }
+            state.isWaiting = isWaiting
+            if let descriptor = state.entries.first?.descriptor { _ = update(descriptor, &state) }
+        }
+    }
+    var isWaiting: Bool { state.withLock { $0.isWaiting } }
     /// Takes the descriptor that libdbus reads from out of the loop's sight, until `resume`. Nil: it reads from none.
     func suspend() -> Int32? {
         state.withLock { state in

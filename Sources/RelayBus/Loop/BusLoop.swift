@@ -48,6 +48,14 @@ package final class BusLoop: Sendable {
     /// Whether all turns before the mark have ended.
     package func haveTurnsEnded(before mark: UInt32) -> Bool { core.turn.hasPassed(mark) }
 
+    /// From now until the end of the turn, and of what is lent in it, much is sent: it goes out together. In a turn
+    /// of another thread than the loop's without effect.
+    func gather() { if core.isOwnThread { core.gather() } }
+    /// Whether what the calling thread sends goes out together, by what it adds with `atEnd`.
+    var isGathering: Bool { core.isGathering }
+    /// False: it is too late for that.
+    func atEnd(_ job: @escaping Job) -> Bool { core.atEnd(job) }
+
     /// Whether a thread waits for the turn: for the thread that holds it, and could keep it for long.
     package var isTurnWanted: Bool { core.turn.isWanted }
 

@@ -19,6 +19,8 @@ final class LoopCore: Sendable {
         var hasThread = false
         /// When the thread looks again by itself, though no timer may be due then: a next timer behind that needs no wake-up.
         var nextLook: UInt64 = .max
+        /// What is done once behind the turn, and what was lent in it.
+        var ending: [BusLoop.Job] = []
         /// Jobs and timers that have run, for code that waits until nothing is done any more.
         var activity: UInt64 = 0
 
@@ -36,6 +38,8 @@ final class LoopCore: Sendable {
     private let thread = Atomic<UInt>(0)
     let turn: TicketLock
     let lending = Mutex(LoopLending())
+    /// Much is done in this turn: what is sent is gathered, and written at its end.
+    private let gathers = Atomic<Bool>(false)
     /// Something was lent in this turn: most turns look at nothing else.
     let hasLent = Atomic<Bool>(false)
     /// Sends the thread that watches what was lent: -1 if there is none.
@@ -77,6 +81,31 @@ final class LoopCore: Sendable {
     /// The thread sleeps, and nothing waits for it.
     var isIdle: Bool { state.withLock { !$0.isWoken && $0.jobs.isEmpty || !$0.hasThread } && !turn.isHeld }
     var activity: UInt64 { state.withLock { $0.activity } }
+
+    // MARK: Turns with much to do
+
+    /// On the loop's thread, in its turn.
+    func gather() { gathers.store(true, ordering: .relaxed) }
+    /// For the calling thread: whether it is the loop's, and comes to the end of what is gathered.
+    var isGathering: Bool { gathers.load(ordering: .relaxed) && isOwnThread }
+    /// Runs a job behind the turn, and behind what was lent in it. False: that has ended already, as it may have for a
+    /// thread that has lost the loop.
+    func atEnd(_ job: @escaping BusLoop.Job) -> Bool {
+        state.withLock { state in
+            let isInTime = gathers.load(ordering: .relaxed)
+            if isInTime { state.ending.append(job) }
+            return isInTime
+        }
+    }
+    private func endGathering() {
+        if !gathers.load(ordering: .relaxed) { return }
+        let jobs = state.withLock { state in
+            gathers.store(false, ordering: .relaxed)
+            defer { state.ending = [] }
+            return state.ending
+        }
+        for job in jobs { job() }
+    }
 
     // MARK: Jobs and timers
 
@@ -198,7 +227,9 @@ final class LoopCore: Sendable {
         while true {
             runDue()
             turn.give()
-            guard runLent(number), let timeout = sleepTime() else { return }
+            guard runLent(number) else { return }
+            endGathering()
+            guard let timeout = sleepTime() else { return }
             let count = epoll_wait(epoll, &events, Int32(events.count), timeout)
             turn.take()
             for event in events.prefix(Int(max(0, count))) {
@@ -220,6 +251,7 @@ final class LoopCore: Sendable {
             state.activity &+= UInt64(state.jobs.count)
             return (state.jobs, !state.timers.isEmpty)
         }
+        if jobs.count > 1 { gather() }
         for job in jobs { job() }
         if hasTimers {
             let now = now

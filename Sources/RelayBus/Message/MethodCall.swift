@@ -22,7 +22,10 @@ package struct MethodCall: Sendable {
         (self.signature, self.body, self.flags) = (signature, body, flags)
     }
     /// For messages to people.
-    package var title: String { "\(interface).\(member) at \(destination)" }
+    package var title: String { Self.title(interface, member, at: destination) }
+    static func title(_ interface: String, _ member: String, at destination: String) -> String {
+        "\(interface).\(member) at \(destination)"
+    }
 
     /// A call of the bus itself.
     package static func toBus(_ member: String, _ signature: Signature = .empty, body: [UInt8] = []) -> Self {

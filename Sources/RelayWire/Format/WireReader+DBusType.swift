@@ -19,6 +19,8 @@ extension WireReader {
         case .array(let element):
             let end = try beginArray(elementAlignment: element.alignment)
             let start = position
+            // Of any bytes: at once, if they fill it.
+            if let size = WireSkip.plainSize(element), (end - start) % size == 0 { _ = try raw(end - start) }
             while position < end { try skip(element, depth: depth + 1) }
             try endArray(end, elements: start)
         case .dictionary(let key, let value):

@@ -28,7 +28,8 @@ package struct WireSkip {
         }
         self.steps = steps
     }
-    private static func plainSize(_ type: DBusType) -> Int? {
+    /// Of a type of which any bytes are a value.
+    static func plainSize(_ type: DBusType) -> Int? {
         switch type {
         case .byte: 1
         case .int16, .uint16: 2

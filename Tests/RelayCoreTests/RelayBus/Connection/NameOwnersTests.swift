@@ -49,7 +49,7 @@ private struct NameWorld {
         case .call:
             guard !isSent, let owner else { return false }
             (isSent, callee) = (true, owner)
-            let entry = PendingCalls.Entry(title: "t", destination: Self.name, completion: { _ in })
+            let entry = PendingCalls.Entry(.test(Self.name), completion: { _ in })
             return calls.add(entry, serial: 9)
         case .reply:
             guard let peer = callee else { return false }

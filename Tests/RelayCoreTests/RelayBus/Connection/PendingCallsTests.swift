@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waiting calls") struct PendingCallsTests {
     private static func entry(_ destination: String = ":1.5") -> PendingCalls.Entry {
-        PendingCalls.Entry(title: "t", destination: destination, completion: { _ in })
+        PendingCalls.Entry(.test(destination), completion: { _ in })
     }
 
     @Test("serials stay in the upper half, wrap there, and pass over those in use") func serials() {
