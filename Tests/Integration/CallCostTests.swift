@@ -14,9 +14,9 @@ import Testing
     private typealias Counts = [String: Double]
 
     /// 7.3 to 7.8 today, where strace makes an answer too slow for its caller to wait for it: recvmsg and futex twice, epoll_wait
-    /// one and a half times, sendmsg once; what wakes the loop every second time. Where the caller waits, it is less.
+    /// one and a half times, sendto once; what wakes the loop every second time. Where the caller waits, it is less.
     private static let callersBound = 8.6
-    /// 6.6 to 7.0 today: recvmsg twice, futex once or twice; epoll_wait, sendmsg and libdbus's geteuid once; now and then the timer of the watch.
+    /// 6.6 to 7.0 today: recvmsg twice, futex once or twice; epoll_wait, sendto and libdbus's geteuid once; now and then the timer of the watch.
     private static let servicesBound = 7.6
     /// So many calls, in order, each side in a process of its own: what the start costs cancels out between the two.
     private static let few = 256
