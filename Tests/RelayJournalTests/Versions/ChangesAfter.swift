@@ -77,7 +77,10 @@ enum After {
         typealias Interface = Shop1
         var a: Int64?
     }
-    struct Part: Codable, Sendable, Equatable { var b: String?, a: Int64 }
+    struct Part: Codable, Sendable, Equatable {
+        var b: String?
+        var a: Int64
+    }
     struct Nested: DomainEvent, Equatable {
         typealias Interface = Shop1
         var list: [Part], byName: [String: Part], one: Part?
@@ -178,7 +181,10 @@ enum After {
     }
     struct GrownReply: IdempotentCommand, Equatable {
         typealias Interface = Shop1
-        struct Reply: Codable, Sendable, Equatable { var note: String?, number: Int64 }
+        struct Reply: Codable, Sendable, Equatable {
+            var note: String?
+            var number: Int64
+        }
         var idempotencyKey: String?
     }
     struct NeedyReply: IdempotentCommand, Equatable {
