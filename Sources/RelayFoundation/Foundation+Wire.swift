@@ -8,7 +8,7 @@ extension Date: WireRepresented {
 
     package static var wireExample: Self { Date(timeIntervalSinceReferenceDate: 0) }
 
-    package func wireForm() throws(RelayError) -> Int64 {
+    package func carried() throws(RelayError) -> Int64 {
         // From Foundation's own reference date, which is nearer, so that less is rounded away.
         let micros = (timeIntervalSinceReferenceDate * 1_000_000).rounded()
         guard let whole = Int64(exactly: micros) else { throw Self.refusal("\(timeIntervalSinceReferenceDate)") }
@@ -16,9 +16,9 @@ extension Date: WireRepresented {
         if overflow { throw Self.refusal("\(timeIntervalSinceReferenceDate)") }
         return sum
     }
-    package init(wireForm: Int64) throws(RelayError) {
-        let (micros, overflow) = wireForm.subtractingReportingOverflow(Self.referenceDate)
-        if overflow { throw Self.refusal("\(Double(wireForm) / 1_000_000 - 978_307_200)") }
+    package init(carried: Int64) throws(RelayError) {
+        let (micros, overflow) = carried.subtractingReportingOverflow(Self.referenceDate)
+        if overflow { throw Self.refusal("\(Double(carried) / 1_000_000 - 978_307_200)") }
         self.init(timeIntervalSinceReferenceDate: Double(micros) / 1_000_000)
     }
     private static func refusal(_ value: String) -> RelayError {
@@ -33,11 +33,11 @@ extension Date: WireRepresented {
 extension URL: WireRepresented {
     package static var wireExample: Self { URL(fileURLWithPath: "/") }
 
-    package func wireForm() throws(RelayError) -> String { absoluteString }
+    package func carried() throws(RelayError) -> String { absoluteString }
 
-    package init(wireForm: String) throws(RelayError) {
-        guard let url = URL(string: wireForm) else {
-            throw RelayError(.invalidArgument, "\(shown(wireForm)) is no URL")
+    package init(carried: String) throws(RelayError) {
+        guard let url = URL(string: carried) else {
+            throw RelayError(.invalidArgument, "\(shown(carried)) is no URL")
         }
         self = url
     }
@@ -47,16 +47,16 @@ extension URL: WireRepresented {
 extension Decimal: WireRepresented {
     package static var wireExample: Self { 0 }
 
-    package func wireForm() throws(RelayError) -> String {
+    package func carried() throws(RelayError) -> String {
         if isNaN {
             throw RelayError(.invalidArgument, "a Decimal that is not a number cannot be sent: send an optional")
         }
         return description
     }
-    package init(wireForm: String) throws(RelayError) {
+    package init(carried: String) throws(RelayError) {
         // Foundation takes what begins with a number, too.
-        guard Self.isNumber(wireForm), let number = Decimal(string: wireForm, locale: nil), !number.isNaN else {
-            throw RelayError(.invalidArgument, "\(shown(wireForm)) is no decimal number: 12.5, -3 or 1e20")
+        guard Self.isNumber(carried), let number = Decimal(string: carried, locale: nil), !number.isNaN else {
+            throw RelayError(.invalidArgument, "\(shown(carried)) is no decimal number: 12.5, -3 or 1e20")
         }
         self = number
     }

@@ -2,12 +2,12 @@
 ///
 /// Looked for by a cast, so nothing needs to be registered: a type conforms where its library is linked.
 package protocol WireRepresented: Codable {
-    associatedtype WireForm: Codable
+    associatedtype Carried: Codable
 
     /// A value that can be sent.
     static var wireExample: Self { get }
     /// Throws `.invalidArgument` for a value that cannot be sent.
-    func wireForm() throws(RelayError) -> WireForm
+    func carried() throws(RelayError) -> Carried
     /// Throws `.invalidArgument` for what is no value of the type.
-    init(wireForm: WireForm) throws(RelayError)
+    init(carried: Carried) throws(RelayError)
 }

@@ -403,8 +403,8 @@ package final class WireDecoder {
     @inline(never) private func foreign<T: Decodable>(_ type: T.Type, _ node: Int32) throws -> T? {
         guard let type = type as? any WireRepresented.Type else { return nil }
         func read<F: WireRepresented>(_ type: F.Type) throws -> T {
-            let form = try value(F.WireForm.self, node)
-            do throws(RelayError) { return try F(wireForm: form) as! T } catch {  // The same type.
+            let form = try value(F.Carried.self, node)
+            do throws(RelayError) { return try F(carried: form) as! T } catch {  // The same type.
                 throw RelayError(error.code, "\(path): \(error.message)", cause: error)
             }
         }

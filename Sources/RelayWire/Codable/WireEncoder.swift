@@ -198,8 +198,8 @@ final class WireEncoder: Encoder {
     @inline(never) private func foreign<T: Encodable>(_ value: T, _ node: Int32) throws -> Bool {
         guard let value = value as? any WireRepresented, type(of: value) == T.self else { return false }
         func write<F: WireRepresented>(_ value: F) throws {
-            let form: F.WireForm
-            do throws(RelayError) { form = try value.wireForm() } catch { throw remembered(error) }
+            let form: F.Carried
+            do throws(RelayError) { form = try value.carried() } catch { throw remembered(error) }
             try self.value(form, node)
         }
         try write(value)

@@ -53,7 +53,7 @@ final class SchemaProbe {
         if let primitive = type as? any WirePrimitive.Type { return (primitive.wireType, primitive.sample(0) as! T) }
         if let foreign = type as? any WireRepresented.Type {
             func shape<F: WireRepresented>(of foreign: F.Type) throws(SchemaRefusal) -> (WireType, T) {
-                (try self.shape(of: F.WireForm.self, at: path).0, F.wireExample as! T)  // The same type.
+                (try self.shape(of: F.Carried.self, at: path).0, F.wireExample as! T)  // The same type.
             }
             return try shape(of: foreign)
         }
