@@ -6,7 +6,7 @@ import Synchronization
 
 /// What a change of a contract does to somebody.
 enum ChangeCell: String, Sendable {
-    case works, nothing, gap, unknown, refused, refusedWithValue, ran, undeclared, noMember
+    case works, nothing, gap, unknown, refused, refusedWithValue, refusedWithCase, ran, undeclared, noMember
     /// Nobody is concerned.
     case none
     /// Another value than was sent, or another end than this change should have.
@@ -23,7 +23,7 @@ enum ChangeCell: String, Sendable {
         case .gap: has("gap")
         case .unknown: has("gap", "unknown")
         case .refused: has("**", "refused") && has("refused")
-        case .refusedWithValue: has("refused")
+        case .refusedWithValue, .refusedWithCase: has("refused")
         case .ran: has("gap", "reply", "has run")
         case .undeclared: has("an error without a case")
         case .noMember: has("notfound")
@@ -32,7 +32,7 @@ enum ChangeCell: String, Sendable {
         }
     }
     /// Whether something fails that worked.
-    var breaks: Bool { [.gap, .refused, .noMember].contains(self) }
+    var breaks: Bool { [.gap, .refused, .refusedWithCase, .noMember, .nothing].contains(self) }
 }
 
 /// One change of a member, and what it does: as it should be, and as it is tried.

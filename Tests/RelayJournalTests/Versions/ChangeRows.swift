@@ -56,16 +56,19 @@ enum ChangeRows {
             After.NestedNeedy(part: .init(a: 2, b: "y")), oldReads: Before.NestedNeedy(part: .init(a: 2)),
             newReads: nil, cells: (.works, .gap)),
         .event(
-            "a case with a payload is added", in: "case: added", Before.Chosen(state: .printing(page: 1)),
+            "a case with a payload is added", in: "case: added, in an event, a reply or a document",
+            Before.Chosen(state: .printing(page: 1)),
             After.Chosen(state: .failed(reason: "y")), oldReads: nil,
             newReads: After.Chosen(state: .printing(page: 1)), cells: (.gap, .works)),
         .event(
-            "a case is added to an open enum", in: "case: added", Before.OpenChosen(state: .idle),
+            "a case is added to an open enum", in: "case: added, in an event, a reply or a document",
+            Before.OpenChosen(state: .idle),
             After.OpenChosen(state: .asleep(since: 7)),
             oldReads: Before.OpenChosen(state: .unknown(UnknownCase(name: "asleep", payload: "(7)"))),
             newReads: After.OpenChosen(state: .idle), cells: (.unknown, .works)),
         .event(
-            "a case is removed", in: "case: removed, or changed", Before.Dropped(state: .asleep),
+            "a case is removed", in: "case: removed, in an event, a reply or a document",
+            Before.Dropped(state: .asleep),
             After.Dropped(state: .idle),
             oldReads: Before.Dropped(state: .idle), newReads: nil, cells: (.works, .gap)),
         .event(
@@ -73,7 +76,8 @@ enum ChangeRows {
             After.Paid(by: .card(holder: "y", number: 2)), oldReads: Before.Paid(by: .card(number: 2)),
             newReads: After.Paid(by: .card(holder: nil, number: 1)), cells: (.works, .works)),
         .event(
-            "a raw value is added to an enum", in: "case: added", Before.Raw(level: .high), After.Raw(level: .extreme),
+            "a raw value is added to an enum", in: "case: added, in an event, a reply or a document",
+            Before.Raw(level: .high), After.Raw(level: .extreme),
             oldReads: nil,
             newReads: After.Raw(level: .high), cells: (.gap, .works)),
         ChangeRow(
@@ -102,8 +106,11 @@ enum ChangeRows {
         },
     ]
 
-    /// Rows that other tests try.
-    static let elsewhere: [String: String] = [:]
+    /// Rows about more than a member's fields: `ContractComparisonTests` has them.
+    static let others: Set<String> = [
+        "field: a former name dropped", "rest: fewer peers permitted", "rest: from durable to volatile",
+        "rest: an idempotency key dropped, or another field", "rest: a document is no longer editable",
+    ]
 
     static let commands: [ChangeRow] = [
         .command(
@@ -134,7 +141,7 @@ enum ChangeRows {
             new: [.refused(After.NeedyArgument(a: 2, b: "y"))],
             keyed: Before.NeedyArgument(a: 4, idempotencyKey: "k"),
             again: .fails(After.NeedyArgument(a: 4, b: "y", idempotencyKey: "k"), .keyReused),
-            cells: (.refused, .refused, .refused)),
+            cells: (.refused, .refused, .none)),
         .command(
             "an optional argument is removed", in: "argument: optional, removed",
             old: [
@@ -151,7 +158,7 @@ enum ChangeRows {
             new: [.refused(After.LostArgument(a: 2))],
             keyed: Before.LostArgument(a: 4, b: "x", idempotencyKey: "k"),
             again: .fails(After.LostArgument(a: 4, idempotencyKey: "k"), .keyReused),
-            cells: (.refused, .refused, .refused)),
+            cells: (.refused, .refused, .none)),
         .command(
             "an argument is renamed, with its former name", in: "argument: renamed, with its former name",
             old: [.runs(Before.RenamedArgument(a: 1), as: After.RenamedArgument(c: 1), reply: .init(number: 2))],
@@ -165,7 +172,7 @@ enum ChangeRows {
             new: [.refused(After.RetypedArgument(a: "y"))],
             keyed: Before.RetypedArgument(a: 4, idempotencyKey: "k"),
             again: .fails(After.RetypedArgument(a: "4", idempotencyKey: "k"), .keyReused),
-            cells: (.refused, .refused, .refused)),
+            cells: (.refused, .refused, .none)),
         .command(
             "an optional field is added in an argument's struct", in: "argument: optional, added",
             old: [
@@ -183,7 +190,7 @@ enum ChangeRows {
             again: .gets(After.NestedArgument(parts: [.init(b: nil, a: 4)], idempotencyKey: "k"), .init(number: 1)),
             cells: (.works, .refusedWithValue, .works)),
         .command(
-            "a case is added in an argument", in: "case: added",
+            "a case is added in an argument", in: "case: added, in an argument",
             old: [
                 .runs(
                     Before.ChosenArgument(state: .printing(page: 1)),
@@ -198,6 +205,22 @@ enum ChangeRows {
             keyed: Before.ChosenArgument(state: .idle, idempotencyKey: "k"),
             again: .gets(After.ChosenArgument(state: .idle, idempotencyKey: "k"), .init(number: 1)),
             cells: (.works, .refusedWithValue, .works)),
+        .command(
+            "a case is removed in an argument", in: "case: removed, in an argument",
+            old: [
+                .runs(
+                    Before.DroppedArgument(state: .idle), as: After.DroppedArgument(state: .idle),
+                    reply: .init(number: 2)),
+                .refused(Before.DroppedArgument(state: .asleep)),
+            ],
+            new: [
+                .runs(
+                    After.DroppedArgument(state: .idle), as: Before.DroppedArgument(state: .idle),
+                    reply: .init(number: 1))
+            ],
+            keyed: Before.DroppedArgument(state: .idle, idempotencyKey: "k"),
+            again: .gets(After.DroppedArgument(state: .idle, idempotencyKey: "k"), .init(number: 1)),
+            cells: (.refusedWithCase, .works, .works)),
         .command(
             "an optional field is added to a reply", in: "field: optional, added",
             old: [.runs(Before.GrownReply(), as: After.GrownReply(), reply: .init(number: 2))],
@@ -218,7 +241,8 @@ enum ChangeRows {
             keyed: Before.LostReply(idempotencyKey: "k"),
             again: .gets(After.LostReply(idempotencyKey: "k"), .init(number: 1)), cells: (.refused, .works, .works)),
         .command(
-            "a case is added in a reply", in: "case: added", old: [.ran(Before.ChosenReply(), as: After.ChosenReply())],
+            "a case is added in a reply", in: "case: added, in an event, a reply or a document",
+            old: [.ran(Before.ChosenReply(), as: After.ChosenReply())],
             new: [.runs(After.ChosenReply(), as: Before.ChosenReply(), reply: .init(state: .printing(page: 1)))],
             keyed: Before.ChosenReply(idempotencyKey: "k"),
             again: .gets(After.ChosenReply(idempotencyKey: "k"), .init(state: .printing(page: 1))),
@@ -234,6 +258,16 @@ enum ChangeRows {
                 return (.wrong, .none)
             }
             return (error.message.contains("Full") ? .undeclared : .wrong, .none)
+        },
+        ChangeRow(
+            change: "a refusal is removed", member: "Lenient", entry: "rest: a refusal removed", oldFrontEnd: .works,
+            newFrontEnd: .undeclared, journal: .none
+        ) { world in
+            guard case .failed(let error) = await world.new.outcome(of: After.Lenient()) else { return .wrong }
+            return error.message.contains("Full") ? .undeclared : .wrong
+        } after: { world in
+            guard case .refused(.closed) = await world.old.outcome(of: Before.Lenient()) else { return (.wrong, .none) }
+            return (.works, .none)
         },
         ChangeRow(
             change: "a command is added", member: "Introduced", entry: "an event, a command or a document added",
@@ -274,6 +308,8 @@ enum ChangeRows {
         world.answer(Before.LostReply.self) { _ in .init(number: 1, name: "one") }
         world.answer(Before.ChosenReply.self) { _ in .init(state: .printing(page: 1)) }
         world.answer(Before.Refusing.self) { _ in throw Before.Refusing.Failure.closed }
+        world.answer(Before.DroppedArgument.self) { _ in done }
+        world.answer(Before.Lenient.self) { _ in throw Before.Lenient.Failure.full }
         world.answer(Before.Withdrawn.self) { _ in done }
     }
     /// The handlers of the new service.
@@ -293,6 +329,8 @@ enum ChangeRows {
         world.answer(After.LostReply.self) { _ in done }
         world.answer(After.ChosenReply.self) { _ in .init(state: .failed(reason: "paper")) }
         world.answer(After.Refusing.self) { _ in throw After.Refusing.Failure.full }
+        world.answer(After.DroppedArgument.self) { _ in done }
+        world.answer(After.Lenient.self) { _ in throw After.Lenient.Failure.closed }
         world.answer(After.Introduced.self) { _ in done }
     }
 }

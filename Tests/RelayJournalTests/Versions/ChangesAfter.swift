@@ -36,6 +36,8 @@ enum After {
             LostReply.self
             ChosenReply.self
             Refusing.self
+            DroppedArgument.self
+            Lenient.self
             Introduced.self
         }
     }
@@ -211,6 +213,18 @@ enum After {
     struct Introduced: IdempotentCommand, Equatable {
         typealias Interface = Shop1
         typealias Reply = Done
+        var idempotencyKey: String?
+    }
+    struct DroppedArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var state: DroppedState
+        var idempotencyKey: String?
+    }
+    struct Lenient: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        enum Failure: String, CommandFailure { case closed = "Closed" }
         var idempotencyKey: String?
     }
 }

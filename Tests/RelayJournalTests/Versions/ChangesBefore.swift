@@ -36,6 +36,8 @@ enum Before {
             LostReply.self
             ChosenReply.self
             Refusing.self
+            DroppedArgument.self
+            Lenient.self
             Withdrawn.self
         }
     }
@@ -203,6 +205,18 @@ enum Before {
     struct Withdrawn: IdempotentCommand, Equatable {
         typealias Interface = Shop1
         typealias Reply = Done
+        var idempotencyKey: String?
+    }
+    struct DroppedArgument: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var state: DroppedState
+        var idempotencyKey: String?
+    }
+    struct Lenient: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        enum Failure: String, CommandFailure { case closed = "Closed", full = "Full" }
         var idempotencyKey: String?
     }
 }

@@ -25,7 +25,10 @@ extension StreamMachine {
         var anchor = anchor
         let action: Action
         switch anchor {
-        case _ where isDurable: action = .report(missRun(&anchor))
+        case _ where isDurable:
+            action = .report(missRun(&anchor))
+            // A mirror that was rebuilt has the same run, and less of it.
+            anchor.forgetOwner()
         // No owner has answered it: whether it is a place in a run or in a journal, the next owner's answer shows.
         case .oldest, .given: action = .nothing
         case .nothing, .reached:
@@ -222,7 +225,10 @@ extension StreamMachine {
             position = former
             position.ownerEpoch = answer.epoch
             position.isAhead = former.epoch != answer.epoch
-        case .reached(let former, _, _) where former.sequence == answer.from || isNews(former, answer):
+        // A run that answered before cannot have lost what it had: there `from` may be behind what was read, since it
+        // counts what was emitted.
+        case .reached(let former, _, _)
+        where former.sequence == answer.from || former.ownerEpoch == answer.epoch && !former.isAhead:
             position = former
             (position.ownerEpoch, position.isAhead) = (answer.epoch, false)
         case .reached(let former, _, _):
@@ -243,11 +249,6 @@ extension StreamMachine {
         if !answer.details.isOpen || sequence <= answer.from { return false }
         if answer.from >= answer.head { return true }
         return answer.from == 0 && answer.head <= sequence && lineage.ancestry(of: epoch).isEmpty
-    }
-    /// Whether a stream in step has moved on since it asked: `from` is behind that, though nothing was replaced.
-    private func isNews(_ former: Position, _ answer: Attachment) -> Bool {
-        if case .attaching = state { return false }
-        return former.ownerEpoch == answer.epoch && !former.isAhead
     }
     /// The journal was restored from a backup, or is another one. What came above `sequence` is undone, too, though no
     /// gap may name what was delivered.

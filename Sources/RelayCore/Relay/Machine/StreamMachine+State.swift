@@ -79,6 +79,12 @@ extension StreamMachine {
             if let sequence { position.goBack(before: sequence) }
             self = .reached(position, wasCutOff: wasCutOff, isBehind: isBehind)
         }
+        /// The next owner's answer shows whether the place is one of its history.
+        mutating func forgetOwner() {
+            guard case .reached(var position, let wasCutOff, let isBehind) = self else { return }
+            position.ownerEpoch = 0
+            self = .reached(position, wasCutOff: wasCutOff, isBehind: isBehind)
+        }
         /// Nothing more comes of the run; what it published after the position is unknown, unless it sent `End`.
         mutating func endRun() -> Gap? {
             guard case .reached(var position, let wasCutOff, let isBehind) = self, !position.isEnded else { return nil }
