@@ -36,6 +36,8 @@ public final class TestFolder: Sendable {
 
     /// What is in it, sorted.
     package var names: [String] { Self.names(in: path).sorted() }
+    /// What is in a folder of it, sorted.
+    package func names(in folder: String) -> [String] { Self.names(in: "\(path)/\(folder)").sorted() }
 
     /// Writes a file, over what was there.
     package func write(_ text: String, to name: String) throws(RelayError) {

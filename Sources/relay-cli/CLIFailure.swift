@@ -26,6 +26,9 @@ struct CLIFailure: Error, Equatable, Sendable {
         (self.mayHaveRun, self.kind) = (mayHaveRun, kind ?? "\(code)")
     }
 
+    /// Whether the service or the bus has answered with an error.
+    var isReply: Bool { (refusal ?? name) != nil && code != .timedOut }
+
     /// For programs, without a line's end: `{"error":{"code":64,"kind":"usage","message":"…"}}`.
     var json: String {
         var output = ByteBuffer()

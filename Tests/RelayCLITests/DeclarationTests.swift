@@ -11,7 +11,7 @@ struct DeclarationTests {
     /// What a verb cannot do without.
     private static let operands = [
         "call": ["Do", "a=1"], "completion": ["bash"], "get": ["Inventory"], "set": ["Settings", "a=1"],
-        "new-service": ["org.example.Printer", "printer"],
+        "contract": ["old.contract"], "new-service": ["org.example.Printer", "printer"],
     ]
 
     private func page(_ verb: CommandDeclaration?) -> String { HelpPage.text(of: verb, in: Program.declaration) }
@@ -22,10 +22,8 @@ struct DeclarationTests {
         #expect(
             names
                 == [
-                    "watch", "tail", "top", "metrics", "history", "export", "call", "get", "set", "list", "status",
-                    "doctor", "monitor",
-                    "new-service",
-                    "completion", "help",
+                    "watch", "tail", "top", "metrics", "history", "export", "call", "get", "set", "list", "contract",
+                    "status", "doctor", "monitor", "new-service", "completion", "help",
                 ])
         for verb in Self.verbs {
             #expect(page(nil).contains("\n  \(verb.name) "), "\(verb.name)")
@@ -203,13 +201,17 @@ struct DeclarationTests {
     func whole() {
         #expect(
             page(List.declaration) == """
-                Usage: relay-cli list [--all]
+                Usage: relay-cli list [--all | --contract]
 
                 Prints the service's interfaces with their events, commands and properties, and the names
                 and types of their fields. A field with a '?' may be missing.
 
+                With --contract, prints what programs of another release rely on, in the form of a contract
+                file, which 'contract' compares.
+
                 Options:
                   --all               also Stream1 and D-Bus's own interfaces, and objects of other makes
+                  --contract          the contracts of the interfaces, as files have them
 
                 Options of every command, before or after its name:
                   --session           the session bus
@@ -226,6 +228,8 @@ struct DeclarationTests {
                 Examples:
                   relay-cli list
                       what can be watched and called
+                  relay-cli list --contract > release-1.contract
+                      for a later comparison
                   relay-cli list --all --json
                       everything that is exported, for a program
 

@@ -37,14 +37,14 @@ struct Discovery {
 
     /// Throws `ServiceAbsent`, or `CLIFailure`: `.software` for descriptions that cannot be understood or have no end,
     /// `.unavailable` for a service of another make.
-    func catalogue() async throws -> Catalogue {
+    func catalogue(from root: String = "/") async throws -> Catalogue {
         var objects: [(path: String, node: IntrospectedNode)] = []
-        var waiting = ["/"]
-        var known: Set<String> = ["/"]
+        var waiting = [root]
+        var known: Set<String> = [root]
         var size = 0
         while let path = waiting.popLast() {
             let xml: String
-            do { xml = try await introspect(path) } catch let failure as CLIFailure where path == "/" {
+            do { xml = try await introspect(path) } catch let failure as CLIFailure where path == root {
                 guard let service, Self.tellsOfNoObjects(failure) else { throw failure }
                 throw CLIFailure.notRelay(service)
             }
@@ -72,7 +72,7 @@ struct Discovery {
         return catalogue
     }
     /// Programs of other makes need not describe themselves.
-    static func tellsOfNoObjects(_ failure: CLIFailure) -> Bool {
+    private static func tellsOfNoObjects(_ failure: CLIFailure) -> Bool {
         ["UnknownMethod", "UnknownObject", "UnknownInterface"].contains {
             failure.name == "org.freedesktop.DBus.Error." + $0
         }

@@ -74,12 +74,18 @@ struct Call: Verb {
         of service: String = ServiceFinder.standard, asking caller: any ServiceCaller, style: OutputStyle,
         timeout: Duration
     ) async throws -> [UInt8] {
-        // Before the service describes itself: an upgrade in between is then noticed.
-        let contract = explains ? nil : try await Self.contract(of: caller, timeout)
-        let catalogue = try await Discovery(caller: caller, timeout: timeout, service: service).catalogue()
-        let target = try catalogue.command(command)
+        let discovery = Discovery(caller: caller, timeout: timeout, service: service)
+        var target = try await discovery.catalogue().command(command)
         if explains { return CommandPage(style: style).bytes(of: target) }
-        let body = try ArgumentEncoder.body(of: target.command, from: arguments)
+        // Of a wrong name or value nothing more is asked.
+        var body = try ArgumentEncoder.body(of: target.command, from: arguments)
+        let contract = try await Self.contract(of: target, asking: caller, timeout)
+        if contract != nil {
+            // The description may be older than the contract. One that is newer is noticed by the service.
+            target = try await discovery.catalogue(from: target.path).command(
+                target.interface + "." + target.command.name)
+            body = try ArgumentEncoder.body(of: target.command, from: arguments)
+        }
         let reply = try await caller.call(
             OutgoingCall(
                 path: contract?.path(of: target.path) ?? target.path, interface: target.interface,
@@ -90,8 +96,11 @@ struct Call: Verb {
     }
 
     /// What the service's commands are now; nil for a service that does not report it.
-    private static func contract(of caller: any ServiceCaller, _ timeout: Duration) async throws -> ContractID? {
-        let question = OutgoingCall(path: "/", interface: Stream1.name, member: "Contract", signature: "", body: [])
+    private static func contract(
+        of target: Catalogue.Target, asking caller: any ServiceCaller, _ timeout: Duration
+    ) async throws -> ContractID? {
+        let question = OutgoingCall(
+            path: target.path, interface: Stream1.name, member: "Contract", signature: "", body: [])
         do {
             let reply = try await caller.call(question, timeout: timeout)
             guard reply.signature == Stream1.contractSignature else { return nil }
@@ -99,7 +108,7 @@ struct Call: Verb {
                 var reader = WireReader(body)
                 return try? Stream1.readContract(&reader).id
             }
-        } catch let failure as CLIFailure where Discovery.tellsOfNoObjects(failure) {
+        } catch let failure as CLIFailure where failure.isReply {
             return nil
         }
     }

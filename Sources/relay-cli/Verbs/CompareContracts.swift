@@ -9,7 +9,7 @@ struct CompareContracts: Verb {
 
     static let declaration = CommandDeclaration(
         "contract",
-        summary: "what changes between two versions of a contract, and what it breaks",
+        summary: "what a change of a contract breaks, and for whom",
         operands: [oldFile, newFile],
         details: [
             """

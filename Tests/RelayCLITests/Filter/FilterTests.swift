@@ -163,6 +163,24 @@ struct FilterTests {
         let fault = #expect(throws: FilterFault.self) { try Self.holds(text) }
         #expect(fault == FilterFault(message, at: column))
     }
+    @Test(
+        "a case that an enum does not have is named, and one that has no fields",
+        arguments: [
+            ("end.sen.truck > 3", "'end' has no case 'sen'; did you mean 'sent'?"),
+            ("end.lost.truck > 3", "'end.lost' has no fields; compare 'end' with it: end == lost"),
+        ])
+    func faultsOfCases(_ text: String, _ message: String) {
+        let cases = [
+            Shape.Case(name: "sent", members: [Shape.Member(name: "truck", shape: .basic(.int32))]),
+            Shape.Case(name: "lost", members: []),
+        ]
+        let fields = [IntrospectedField(name: "end", shape: .tagged(cases))]
+        let fault = #expect(throws: FilterFault.self) {
+            _ = try EventFilter(text, at: Samples.time).condition(
+                for: "BoxGone", of: "org.example.Packing1", fields: fields)
+        }
+        #expect(fault == FilterFault(message, at: 0))
+    }
     @Test("a pattern that could take all of the stack is refused; one of the greatest length is not")
     func longPattern() throws {
         func pattern(_ part: String, _ count: Int, _ end: String = "") throws {

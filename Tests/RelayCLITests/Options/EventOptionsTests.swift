@@ -81,8 +81,8 @@ struct EventOptionsTests {
             (["histroy"], "no command 'histroy'; did you mean 'history'?"),
             (
                 [],
-                "no command; there are watch, tail, top, metrics, history, export, call, get, set, list, status, "
-                    + "doctor, monitor, new-service, completion and help (relay-cli --help)"
+                "no command; there are watch, tail, top, metrics, history, export, call, get, set, list, "
+                    + "contract, status, doctor, monitor, new-service, completion and help (relay-cli --help)"
             ),
         ] as [([String], String)])
     func refusals(arguments: [String], message: String) {

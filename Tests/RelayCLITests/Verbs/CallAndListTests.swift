@@ -96,6 +96,47 @@ struct CallAndListTests {
         }
     }
 
+    @Test("a command is called at the object of the contract that the service reports, as it is described then")
+    func contract() async throws {
+        let result = try await call("OrderBox", order) { call in
+            guard call.member == "Contract" else {
+                return IncomingReply(signature: "x", body: Samples.body { $0.int64(3) })
+            }
+            return IncomingReply(
+                signature: Stream1.contractSignature,
+                body: try Samples.body { writer in
+                    try writer.string("0123456789abcdef")
+                    let mark = writer.beginArray(elementAlignment: 8)
+                    try writer.endArray(mark)
+                })
+        }
+        #expect(result.text == "boxID=3\n")
+        let path = "/org/eventrelay/Relocation1"
+        let last = result.service.calls.suffix(3)
+        #expect(last.map(\.member) == ["Contract", "Introspect", "OrderBox"])
+        #expect(last.map(\.path) == [path, path, path + "/c0123456789abcdef"])
+    }
+
+    @Test("a service that answers Contract with an error is called all the same; one that does not answer is not")
+    func noContract() async {
+        func members(_ failure: CLIFailure) async -> [String] {
+            let service = FakeService { call in
+                if call.member == "Contract" { throw failure }
+                return IncomingReply(signature: "x", body: Samples.body { $0.int64(3) })
+            }
+            _ = try? await Call(command: "OrderBox", arguments: order).output(
+                asking: service, style: OutputStyle(), timeout: .seconds(1))
+            return service.calls.map(\.member).filter { $0 != "Introspect" }
+        }
+        for name in ["UnknownMethod", "UnknownInterface", "AccessDenied", "InvalidArgs"] {
+            let failure = CLIFailure(.software, "no", name: "org.freedesktop.DBus.Error.\(name)")
+            #expect(await members(failure) == ["Contract", "OrderBox"], "\(name)")
+        }
+        #expect(await members(CLIFailure(.timedOut, "no answer")) == ["Contract"])
+        let late = CLIFailure(.timedOut, "too late", name: "org.freedesktop.DBus.Error.TimedOut")
+        #expect(await members(late) == ["Contract"])
+    }
+
     @Test("list shows interfaces, members, fields and types")
     func list() async throws {
         let result = try await List().output(
@@ -166,6 +207,28 @@ struct CallAndListTests {
         #expect(try await lines(all: true).count == 3)
     }
 
+    @Test("what a service answers Contract with that is no contract is said")
+    func noContractListed() async throws {
+        func failure(_ reply: IncomingReply) async -> CLIFailure? {
+            await #expect(throws: CLIFailure.self) {
+                try await List(contract: true).output(
+                    of: "a.b", asking: FakeService { _ in reply }, style: OutputStyle(), timeout: .seconds(1))
+            }
+        }
+        let text = IncomingReply(signature: "s", body: try Samples.body { try $0.string("x") })
+        #expect(await failure(text) == CLIFailure(.software, "'a.b' answers Contract with 's'"))
+        let malformed = IncomingReply(
+            signature: Stream1.contractSignature,
+            body: try Samples.body { writer in
+                try writer.string("x")
+                let mark = writer.beginArray(elementAlignment: 8)
+                try writer.endArray(mark)
+            })
+        #expect(
+            await failure(malformed)
+                == CLIFailure(.software, "'a.b' answers Contract with no contract: 'x' is no contract's id"))
+    }
+
     @Test("a service of another make says so, and says what to do")
     func foreign() async throws {
         let service = FakeService(objects: ["/": #"<node><interface name="a.b"/></node>"#])
@@ -179,6 +242,7 @@ struct CallAndListTests {
             return String(decoding: output, as: UTF8.self)
         }
         await #expect(throws: foreign) { try await output(List(), service) }
+        await #expect(throws: foreign) { try await output(List(contract: true), service) }
         #expect(try await output(List(all: true), service) == "a.b  /\n")
         // Many programs have no object at the root, or none that describes itself.
         for name in ["UnknownObject", "UnknownMethod", "UnknownInterface"] {

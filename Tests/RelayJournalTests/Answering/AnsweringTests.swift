@@ -181,9 +181,10 @@ enum OtherShop1: EventInterface {
         }
         let names = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg"]
         func hash<Content: Codable & Sendable>(_ content: Content) throws -> Int64 {
-            try ReplyCodec<Fill<Content>>().hash(
-                Fill(content: content, again: content, deep: ["a": [content]], idempotencyKey: "a")
-            ).present
+            let command = Fill(content: content, again: content, deep: ["a": [content]], idempotencyKey: "a")
+            let codec = try ReplyCodec<Fill<Content>>()
+            let value: ArgumentHash.Value = try codec.hash(command)
+            return value.present
         }
         var other = Set<String>(minimumCapacity: capacity)
         for name in names.reversed() { other.insert(name) }

@@ -171,7 +171,8 @@ import Testing
         }
         let disk = try FaultDisk()
         let journal = try EventJournal(directory: copy.directory.path, faults: disk.faults, vfs: disk.name)
-        #expect((disk.calls(.write) > 300) == isHeld, "\(disk.calls(.write)) writes")
+        // The file is written a page at a time, the log many frames at a time.
+        #expect((disk.calls(.write) > 200) == isHeld, "\(disk.calls(.write)) writes")
         journal.close()
         withExtendedLifetime(other) {}
         #expect(try Ledger(copy.directory, epoch: 2).run.head == 300)

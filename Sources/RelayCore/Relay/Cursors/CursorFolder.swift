@@ -78,7 +78,8 @@ struct CursorFolder: Sendable {
     /// - Parameter sync: syncs the folder that has a path; returns the kernel's error, or 0.
     func make(sync: (String) -> Int32 = { FolderSync.parent(of: $0) }) throws(RelayError) {
         var made = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
+        let given = base.split(separator: "/").count
+        for (index, part) in path.split(separator: "/").enumerated() {
             made += part
             if mkdir(made, 0o700) == 0 {
                 let code = sync(made)
@@ -86,7 +87,7 @@ struct CursorFolder: Sendable {
             } else if errno != EEXIST, errno != EISDIR {
                 let code = errno
                 // On the way there may be folders that cannot be written to, but are there.
-                if access(made, F_OK) != 0 { throw failure(path, "cannot be made", code) }
+                if access(made, F_OK) != 0 { throw failure(index < given ? base : made, "cannot be made", code) }
             }
             made += "/"
         }

@@ -238,13 +238,13 @@ import Testing
         try folder.write("", to: "file")
         #expect(
             message { _ = try store("\(folder.path)/file").open("box", "org.example.A1", names: nil) }
-                == "Unavailable: the folder for cursors, \(folder.path)/file/default/org.example.Service1, cannot be made: "
+                == "Unavailable: the folder for cursors, \(folder.path)/file/default, cannot be made: "
                 + "\(SystemError(ENOTDIR))"
         )
         #expect(
             message { _ = try store("\(folder.path)/file/sub").open("box", "org.example.A1", names: nil) }
-                == "Unavailable: the folder for cursors, \(folder.path)/file/sub/default/org.example.Service1, cannot be "
-                + "made: \(SystemError(ENOTDIR))"
+                == "Unavailable: the folder for cursors, \(folder.path)/file/sub, cannot be made: "
+                + "\(SystemError(ENOTDIR))"
         )
     }
     @Test("where cursors are kept, if it is not said") func standard() throws {
