@@ -9,7 +9,7 @@ import Testing
 @Suite("A program that prints", .serialized, .heavy, .tags(.g2, .g6)) struct PrintedLedgerTests {
     /// The sequence that the cursor has, which is the number of the last entry; 0: none yet.
     private func position(_ site: Site) -> Int64 {
-        for line in site.cursor("printed").split(separator: "\n") {
+        for line in site.cursor("printed", in: "default").split(separator: "\n") {
             let words = line.split(separator: " ")
             if words.count > 3, words[0] == Ledger1.name { return Int64(words[3]) ?? 0 }
         }

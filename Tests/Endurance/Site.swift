@@ -102,10 +102,10 @@ final class Site: Sendable {
             ["--bus", address, "--state-directory", stateDirectory, "--when", trigger] + arguments,
             environment: environment)
     }
-    /// What `relay-cli` has written of a cursor; empty: nothing.
-    func cursor(_ name: String) -> String {
+    /// What `relay-cli` has written of a cursor, or a program that names no namespace; empty: nothing.
+    func cursor(_ name: String, in namespace: String = "relay-cli") -> String {
         (try? String(
-            contentsOfFile: "\(folder.path)/state-home/relay/cursors/relay-cli/\(Self.service)/\(name).cursor",
+            contentsOfFile: "\(folder.path)/state-home/relay/cursors/\(namespace)/\(Self.service)/\(name).cursor",
             encoding: .utf8)) ?? ""
     }
     /// The arguments of a `faulty-watcher` that resumes.

@@ -4,7 +4,7 @@
 /// enum JobState: TaggedEnum {
 ///     case idle
 ///     case printing(page: Int32, of: Int32?)
-///     case failed(Reason)
+///     case failed(String)
 /// }
 /// ```
 ///

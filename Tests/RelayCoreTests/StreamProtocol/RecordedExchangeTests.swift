@@ -175,6 +175,7 @@ import Testing
             recording.calls.append(call)
         }
         try await call(Stream1.name, "Schemas")
+        try await call(Stream1.name, "Contract")
         try await call(Stream1.name, "OpenRing")
         try await call(Stream1.name, "Attach", Stream1.attachSignature) {
             try Stream1.write(AttachRequest(names: [Stream1.allNames]), into: &$0)
