@@ -36,7 +36,7 @@ extension EventInterface {
     }
 }
 
-/// An older version of an interface, derived from a newer one: see ``EventInterface/serving(_:_:)``.
+/// An older version of an interface, derived from a newer one: see `EventInterface.serving(_:_:)`.
 public struct OlderInterface: Sendable {
     let interface: any EventInterface.Type
     let newer: any EventInterface.Type
