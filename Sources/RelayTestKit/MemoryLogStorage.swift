@@ -62,10 +62,7 @@ package final class MemoryLogStorage: EventLogStorage {
     ) async throws -> DocumentVersion {
         guard let id = command.idempotencyKey, !id.isEmpty else { return try await change(document, nil, 0, body) }
         let user = try context.user(ofKey: id, command: SubmitDocument<D>.name)
-        var writer = WireWriter()
-        let codec = try WireCodec(SubmitDocument<D>.self)
-        try codec.encode(command, into: &writer)
-        let hash = try ArgumentHash(codec.schema.fields).value(writer.takeBytes()).present
+        let hash = try CommandHash<SubmitDocument<D>>().value(command).present
         return try await change(document, MemoryOperation(document: D.name, user: user, id: id), hash, body)
     }
     private func change<D: DomainDocument>(

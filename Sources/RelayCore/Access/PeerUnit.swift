@@ -66,16 +66,7 @@ package struct SystemProcessFiles: ProcessFiles {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var text: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 4_096)
-        while text.count < 64 << 10 {
-            let count = read(file, &block, block.count)
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 { return nil }
-            if count == 0 { break }
-            text += block[..<count]
-        }
-        return String(decoding: text, as: UTF8.self)
+        return (try? OpenFile.read(file, atMost: 64 << 10)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -43,11 +43,9 @@ package enum Polkit {
     private static func call(
         _ member: String, _ values: [DBusValue], _ owner: String
     ) throws(RelayError) -> MethodCall {
-        var body = WireWriter()
-        try DBusValue.encode(values, into: &body)
-        return MethodCall(
+        MethodCall(
             to: owner, path: path, interface: interface, member: member,
-            signature: try DBusValue.signature(of: values), body: body.bytes)
+            signature: try DBusValue.signature(of: values), body: try DBusValue.body(values))
     }
 
     /// Throws `SchemaMismatch` for anything but a clear answer.

@@ -64,7 +64,7 @@ extension Stream1 {
     }
     /// The variant's signature: one structure, of the fields and the stamp.
     package static func bodySignature(_ fields: [WireField]) throws(RelayError) -> Signature {
-        try Signature("(" + fields.map(\.type.signature).joined() + WireSchema.stampSignature + ")")
+        try Signature("(" + fields.signature + WireSchema.stampSignature + ")")
     }
 }
 

@@ -13,6 +13,22 @@ package enum StandardDescriptors {
     }
 }
 
+package enum OpenFile {
+    /// What a file has from where it stands, so many bytes at the most.
+    package static func read(_ descriptor: Int32, atMost limit: Int) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: min(limit, 64 << 10))
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &block, min(block.count, limit - bytes.count))
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 { throw SystemError(errno) }
+            if count == 0 { break }
+            bytes += block[..<count]
+        }
+        return bytes
+    }
+}
+
 /// A pipe, whose ends no child process inherits that is started at the same moment.
 package enum SystemPipe {
     /// Both ends are the caller's to close.

@@ -33,25 +33,18 @@ struct KeyedCall: Sendable {
 
 /// How a command's arguments are compared, and its reply is kept.
 final class ReplyCodec<C: Command>: Sendable {
-    private let request: WireCodec<C>
+    private let arguments: CommandHash<C>
     private let reply: WireCodec<C.Reply>
-    private let arguments: ArgumentHash
     /// As the journal keeps it.
     let fields: String
     /// A message's, less room for its header.
     private static var limit: Int { WireLimits.defaultMessageLength - 1_024 }
 
     init() throws {
-        (request, reply) = (try WireCodec(C.self), try WireCodec(C.Reply.self))
-        arguments = ArgumentHash(request.schema.fields)
-        fields = reply.schema.fields.map(\.description).joined(separator: "\n")
+        (arguments, reply) = (try CommandHash(), try WireCodec(C.Reply.self))
+        fields = SchemaRow.text(reply.schema.fields)
     }
-    /// The same for the same arguments, in this version and in others that take them.
-    func hash(_ command: C) throws -> ArgumentHash.Value {
-        var writer = WireWriter()
-        try request.encode(command, into: &writer)
-        return try arguments.value(writer.takeBytes())
-    }
+    func hash(_ command: C) throws -> ArgumentHash.Value { try arguments.value(command) }
     func encode(_ value: C.Reply) throws -> [UInt8] {
         var writer = WireWriter()
         try reply.encode(value, into: &writer)
@@ -64,8 +57,7 @@ final class ReplyCodec<C: Command>: Sendable {
     func decode(_ body: [UInt8], fields: String) throws -> C.Reply {
         if fields == self.fields { return try body.withUnsafeBytes { try reply.decode($0) } }
         let translation = try WireTranslation(
-            from: fields.split(separator: "\n").map { try WireField(parsing: String($0)) }, to: reply.schema.fields,
-            .reading, of: "the kept reply to \(C.name)")
+            from: try SchemaRow.parsed(fields), to: reply.schema.fields, .reading, of: "the kept reply to \(C.name)")
         return try body.withUnsafeBytes { try reply.decode($0, by: translation) }
     }
 }

@@ -12,7 +12,8 @@ struct SchemaRow {
         (number, name, fields) = (row.integer("number"), row.text("name"), row.text("fields"))
     }
     static func text(_ fields: [WireField]) -> String { fields.map(\.description).joined(separator: "\n") }
-    func parsed() throws -> [WireField] {
-        try fields.split(separator: "\n").map { try WireField(parsing: String($0)) }
+    static func parsed(_ text: String) throws -> [WireField] {
+        try text.split(separator: "\n").map { try WireField(parsing: String($0)) }
     }
+    func parsed() throws -> [WireField] { try Self.parsed(fields) }
 }

@@ -284,11 +284,10 @@ final class InProcessBus: BusLink {
     /// A message of the bus's own. Nil for a text that no message carries, which is the test's mistake.
     private func own(_ header: MessageHeader, _ values: [DBusValue], _ state: inout State) -> LinkedMessage? {
         state.lastSerial += 1
-        var (header, body) = (header, WireWriter())
+        var header = header
         do throws(RelayError) {
             header.signature = try DBusValue.signature(of: values)
-            try DBusValue.encode(values, into: &body)
-            return try LinkedMessage(header, serial: state.lastSerial, body: body.bytes)
+            return try LinkedMessage(header, serial: state.lastSerial, body: try DBusValue.body(values))
         } catch {
             return nil
         }

@@ -1,4 +1,5 @@
 import Glibc
+import RelayCore
 
 /// Finds the files of a configuration, as systemd does: one main file, and the drop-ins of all folders.
 ///
@@ -88,21 +89,14 @@ package struct ConfigurationSearch: Equatable, Sendable {
             throw ConfigurationError("\(file) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: largestFile + 1)
-        var count = 0
-        while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, $0.count - count) }
-            if got < 0 && errno == EINTR { continue }
-            guard got >= 0 else {
-                throw ConfigurationError("\(file) cannot be read: \(String(cString: strerror(errno)))")
-            }
-            if got == 0 { break }
-            count += got
+        let bytes: [UInt8]
+        do throws(SystemError) { bytes = try OpenFile.read(descriptor, atMost: largestFile + 1) } catch {
+            throw ConfigurationError("\(file) cannot be read: \(error)")
         }
-        guard count <= largestFile else {
+        guard bytes.count <= largestFile else {
             throw ConfigurationError("\(file) has more than \(largestFile) bytes, and is no configuration")
         }
-        guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError("\(file) is not UTF-8")
         }
         return text

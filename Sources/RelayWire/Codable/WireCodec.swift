@@ -14,9 +14,8 @@ package struct WireCodec<Value: Codable>: Sendable {
     /// Derives and checks an event's schema, with the checks that events must meet besides. Throws `.unsupportedType` with
     /// type, field and reason.
     package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
-        _ = try WireSchema(event: type)  // Checks what only events must meet.
         let isStructure: Bool
-        (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
+        (schema, isStructure) = try WireSchema.derived(event: type)
         form = WireForm(
             schema, isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
     }

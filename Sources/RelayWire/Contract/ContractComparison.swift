@@ -121,25 +121,25 @@ package struct ContractComparison {
 
     /// - Parameter kept: the fields of earlier versions that a journal has events of.
     func event(_ a: [WireField], _ b: [WireField], _ name: String, kept: [[WireField]] = []) -> [Effect] {
-        var effects = ContractReading(a, b, of: name).read(
-            .oldFrontEnds, by: "each \(name) is a gap", case: "a \(name) with it is a gap")
+        var effects = ContractReading(a, b, of: name).newToOld(
+            .reading, .oldFrontEnds, by: "each \(name) is a gap", case: "a \(name) with it is a gap")
         let journal: [ContractChange.Party] = new.isDurable && old.isDurable ? [.journal] : []
         for (party, fields) in [(.newFrontEnds, a)] + journal.flatMap({ party in ([a] + kept).map { (party, $0) } }) {
-            effects += ContractReading(fields, b, of: name).written(
-                party, by: "each \(name) is a gap", case: "a \(name) with it is a gap")
+            effects += ContractReading(fields, b, of: name).oldToNew(
+                .reading, party, by: "each \(name) is a gap", case: "a \(name) with it is a gap")
         }
         for party in journal { effects += ContractReading(a, b, of: name).formerNames(party) }
         return effects
     }
     private func document(_ a: ContractDocument, _ b: ContractDocument) -> [Effect] {
         let reading = ContractReading(a.fields, b.fields, of: b.name)
-        var effects = reading.read(
-            .oldFrontEnds, by: "\(b.name) cannot be read", case: "a state with it cannot be read")
-        effects += reading.written(
-            .newFrontEnds, by: "\(b.name) cannot be read", case: "a state with it cannot be read")
+        var effects = reading.newToOld(
+            .reading, .oldFrontEnds, by: "\(b.name) cannot be read", case: "a state with it cannot be read")
+        effects += reading.oldToNew(
+            .reading, .newFrontEnds, by: "\(b.name) cannot be read", case: "a state with it cannot be read")
         if new.isDurable && old.isDurable {
-            effects += reading.written(
-                .journal, by: "the service does not start on the last state",
+            effects += reading.oldToNew(
+                .reading, .journal, by: "the service does not start on the last state",
                 case: "the service does not start on a state with it")
             effects += reading.formerNames(.journal)
         }
@@ -159,8 +159,8 @@ package struct ContractComparison {
     private func command(_ a: ContractCommand, _ b: ContractCommand) -> [Effect] {
         let refused = "calls of \(b.name) are refused"
         let arguments = ContractReading(a.arguments, b.arguments, of: b.name)
-        var effects = arguments.asked(.oldFrontEnds, by: refused, case: "a call with it is refused")
-        effects += arguments.asking(.newFrontEnds, by: refused, case: "a call with it is refused")
+        var effects = arguments.oldToNew(.asking, .oldFrontEnds, by: refused, case: "a call with it is refused")
+        effects += arguments.newToOld(.asking, .newFrontEnds, by: refused, case: "a call with it is refused")
         effects += arguments.formerNames(.oldFrontEnds)
         for (former, present, what) in [
             (a.reply, b.reply, "the reply of \(b.name)"),
@@ -170,8 +170,8 @@ package struct ContractComparison {
             if what.hasPrefix("the progress") && (former.isEmpty || present.isEmpty) { continue }
             let reading = ContractReading(former, present, of: what)
             let late = "the command has run when its reply cannot be read"
-            effects += reading.read(.oldFrontEnds, by: refused, case: late)
-            effects += reading.written(.newFrontEnds, by: refused, case: late)
+            effects += reading.newToOld(.reading, .oldFrontEnds, by: refused, case: late)
+            effects += reading.oldToNew(.reading, .newFrontEnds, by: refused, case: late)
         }
         effects += requirement(a.requirement, b.requirement)
         if a.isCancellable && !b.isCancellable {
@@ -183,8 +183,9 @@ package struct ContractComparison {
             effects.append(Effect(.oldFrontEnds, text))
         }
         if a.key != .none && b.key != .none {
-            effects += ContractReading(a.reply, b.reply, of: "the kept reply of \(b.name)").written(
-                .journal, by: "a retry finds a reply that cannot be read", case: "a kept reply with it cannot be read")
+            effects += ContractReading(a.reply, b.reply, of: "the kept reply of \(b.name)").oldToNew(
+                .reading, .journal, by: "a retry finds a reply that cannot be read",
+                case: "a kept reply with it cannot be read")
         }
         return effects + refusals(a.refusals, b.refusals)
     }
@@ -201,24 +202,18 @@ package struct ContractComparison {
         return [Effect(.oldFrontEnds, text)]
     }
     private func refusals(_ a: ContractRefusals, _ b: ContractRefusals) -> [Effect] {
-        var effects: [Effect] = []
-        let added = a.isOpen ? [] : b.names.filter { !a.names.contains($0) }
-        if !added.isEmpty || b.isOpen && !a.isOpen {
-            let names = added.isEmpty ? "refusals" : added.joined(separator: ", ")
-            effects.append(
-                Effect(
-                    .oldFrontEnds, breaks: false, "\(names): an error that they do not declare, with the service's text"
-                ))
-        }
-        let removed = b.isOpen ? [] : a.names.filter { !b.names.contains($0) }
-        if !removed.isEmpty || a.isOpen && !b.isOpen {
-            let names = removed.isEmpty ? "refusals" : removed.joined(separator: ", ")
-            effects.append(
-                Effect(
-                    .newFrontEnds, breaks: false, "\(names): an error that they do not declare, with the service's text"
-                ))
-        }
-        return effects
+        undeclared(.oldFrontEnds, declared: a, thrown: b) + undeclared(.newFrontEnds, declared: b, thrown: a)
+    }
+    /// What programs with the one list get of services with the other.
+    private func undeclared(
+        _ party: ContractChange.Party, declared: ContractRefusals, thrown: ContractRefusals
+    ) -> [Effect] {
+        let others = declared.isOpen ? [] : thrown.names.filter { !declared.names.contains($0) }
+        if others.isEmpty && (declared.isOpen || !thrown.isOpen) { return [] }
+        let names = others.isEmpty ? "refusals" : others.joined(separator: ", ")
+        return [
+            Effect(party, breaks: false, "\(names): an error that they do not declare, with the service's text")
+        ]
     }
     /// The lines that one of two has alone.
     static func difference(_ old: [String], _ new: [String]) -> [String] {

@@ -70,19 +70,7 @@ enum ContractLine {
     }
     /// The cases of the enums in a field, however deep, by their paths.
     private static func cases(of field: WireField, _ path: String) -> [String] {
-        field.cases.map { indented("case \(path)\($0.name) \($0.raw.contractText)", by: 2) }
-            + field.type.parts.flatMap { part in
-                part.fields.flatMap { cases(of: $0, "\(path)\(part.path)\($0.name).") }
-            }
-    }
-}
-
-extension WireCase.Raw {
-    var contractText: String {
-        switch self {
-        case .signed(let value): "\(value)"
-        case .unsigned(let value): "\(value)"
-        case .text(let text): QuotedText.quoted(text)
-        }
+        field.cases.map { indented("case \(path)\($0.name) \($0.raw.text(QuotedText.quoted))", by: 2) }
+            + field.type.innerFields.flatMap { cases(of: $0, "\(path)\($0.name).") }
     }
 }

@@ -8,31 +8,25 @@ struct ContractReading {
 
     init(_ old: [WireField], _ new: [WireField], of name: String) { (self.old, self.new, self.name) = (old, new, name) }
 
-    /// Old programs read what new ones write.
-    func read(_ party: ContractChange.Party, by consequence: String, case rest: String) -> [Effect] {
-        faults(from: new, to: old, .reading).map { Effect(party, "\(consequence): \($0)") }
+    /// Old programs get what new ones write: they read it, or they are asked by it.
+    func newToOld(
+        _ rule: WireTranslation.Rule, _ party: ContractChange.Party, by consequence: String, case rest: String
+    ) -> [Effect] {
+        faults(from: new, to: old, rule).map { Effect(party, "\(consequence): \($0)") }
             + cases(in: new, beyond: old).map { Effect(party, breaks: false, "\($0) is unknown: \(rest)") }
     }
-    /// New programs read what old ones write, or wrote.
-    func written(_ party: ContractChange.Party, by consequence: String, case rest: String) -> [Effect] {
-        faults(from: old, to: new, .reading).map { Effect(party, "\(consequence): \($0)") }
+    /// New programs get what old ones write, or wrote.
+    func oldToNew(
+        _ rule: WireTranslation.Rule, _ party: ContractChange.Party, by consequence: String, case rest: String
+    ) -> [Effect] {
+        faults(from: old, to: new, rule).map { Effect(party, "\(consequence): \($0)") }
             + cases(in: old, beyond: new).map { Effect(party, "\($0) is gone: \(rest); keep the case") }
-    }
-    /// Old programs ask new ones.
-    func asked(_ party: ContractChange.Party, by consequence: String, case rest: String) -> [Effect] {
-        faults(from: old, to: new, .asking).map { Effect(party, "\(consequence): \($0)") }
-            + cases(in: old, beyond: new).map { Effect(party, "\($0) is gone: \(rest); keep the case") }
-    }
-    /// New programs ask old ones.
-    func asking(_ party: ContractChange.Party, by consequence: String, case rest: String) -> [Effect] {
-        faults(from: new, to: old, .asking).map { Effect(party, "\(consequence): \($0)") }
-            + cases(in: new, beyond: old).map { Effect(party, breaks: false, "\($0) is unknown: \(rest)") }
     }
     /// Programs of either version submit a document to a service of the other.
     var submitted: [Effect] {
         let refused = "submissions of \(name) are refused"
         func carried(_ fields: [WireField], _ others: [WireField]) -> [WireField] {
-            fields + others.filter { other in !fields.contains { $0.isSame(as: other) } }
+            fields + zip(others, WireTranslation.matches(from: fields, to: others)).compactMap { $1 == nil ? $0 : nil }
         }
         return faults(from: carried(old, new), to: new, .asking).map { Effect(.oldFrontEnds, "\(refused): \($0)") }
             + faults(from: carried(new, old), to: old, .asking).map { Effect(.newFrontEnds, "\(refused): \($0)") }
@@ -79,24 +73,12 @@ struct ContractReading {
     private func pairs(
         _ fields: [WireField], _ others: [WireField], _ path: String
     ) -> [(WireField, WireField, path: String)] {
-        fields.flatMap { field -> [(WireField, WireField, path: String)] in
-            guard let other = others.first(where: { $0.name == field.name }) ?? others.first(where: field.isSame)
-            else { return [] }
-            let path = path + field.name
-            let inner = field.type.parts.flatMap { part in
-                other.type.parts.filter { $0.path == part.path }.flatMap {
-                    pairs(part.fields, $0.fields, "\(path).\(part.path)")
-                }
-            }
-            return [(field, other, path)] + inner
+        zip(fields, WireTranslation.matches(from: others, to: fields)).flatMap {
+            field, match -> [(WireField, WireField, path: String)] in
+            guard let match else { return [] }
+            let (other, path) = (others[match], path + field.name)
+            return [(field, other, path)] + pairs(field.type.innerFields, other.type.innerFields, path + ".")
         }
-    }
-}
-
-extension WireField {
-    /// Whether two versions of a list mean the same field, by its names.
-    func isSame(as other: WireField) -> Bool {
-        name == other.name || formerNames.contains(other.name) || other.formerNames.contains(name)
     }
 }
 

@@ -11,13 +11,19 @@ extension ContractText {
             switch member.kind {
             case .event(let type):
                 if let document = type as? any DomainDocument.Type {
-                    documents.append(try ContractDocument(of: document, in: I.requirement))
+                    documents.append(ContractDocument(of: document, try WireSchema(event: document).fields))
                 } else {
-                    events.append(try ContractEvent(of: type))
+                    events.append(ContractEvent(of: type, try WireSchema(event: type).fields))
                 }
             case .command(let type): commands.append(try ContractCommand(of: type))
             }
         }
+        self.init(of: interface, events: events, documents: documents, commands: commands)
+    }
+    /// Of the members, whose types are known to be right.
+    package init<I: EventInterface>(
+        of interface: I.Type, events: [ContractEvent], documents: [ContractDocument], commands: [ContractCommand]
+    ) {
         self.init(
             name: I.name, isDurable: !(I.durability is Volatile), requirement: I.requirement, events: events,
             documents: documents, commands: commands)
@@ -25,21 +31,20 @@ extension ContractText {
 }
 
 extension ContractEvent {
-    package init<E: DomainEvent>(of event: E.Type) throws {
-        self.init(
-            name: E.name, fields: try WireSchema(event: event).fields, isFixedLayout: E.isFixedLayout)
+    package init<E: DomainEvent>(of event: E.Type, _ fields: [WireField]) {
+        self.init(name: E.name, fields: fields, isFixedLayout: E.isFixedLayout)
     }
 }
 
 extension ContractDocument {
-    fileprivate init<D: DomainDocument>(of document: D.Type, in requirement: PeerRequirement) throws {
+    package init<D: DomainDocument>(of document: D.Type, _ fields: [WireField]) {
         func submission<E: EditableDocument>(_ type: E.Type) -> ContractSubmission {
             ContractSubmission(
-                requirement: E.submitRequirement == requirement ? nil : E.submitRequirement,
+                requirement: E.submitRequirement == D.Interface.requirement ? nil : E.submitRequirement,
                 refusals: ContractRefusals(of: E.Refusal.self))
         }
         self.init(
-            name: D.name, fields: try WireSchema(event: document).fields,
+            name: D.name, fields: fields,
             submission: (document as? any EditableDocument.Type).map { submission($0) })
     }
 }
@@ -47,10 +52,15 @@ extension ContractDocument {
 extension ContractCommand {
     fileprivate init<C: Command>(of command: C.Type) throws {
         try BusNames.check(C.name, as: .member)
-        let arguments = try WireCodec(C.self).schema.fields
         self.init(
-            name: C.name, arguments: arguments, reply: try WireCodec(replyOf: C.self).schema.fields,
-            progress: try WireCodec(progressOf: C.self)?.schema.fields,
+            of: command, try WireCodec(C.self).schema.fields, reply: try WireCodec(replyOf: C.self).schema.fields,
+            progress: try WireCodec(progressOf: C.self)?.schema.fields)
+    }
+    package init<C: Command>(
+        of command: C.Type, _ arguments: [WireField], reply: [WireField], progress: [WireField]?
+    ) {
+        self.init(
+            name: C.name, arguments: arguments, reply: reply, progress: progress,
             requirement: C.requirement == C.Interface.requirement ? nil : C.requirement,
             isCancellable: C.isCancellable, key: Key(of: C.self, arguments),
             refusals: ContractRefusals(of: C.Failure.self))

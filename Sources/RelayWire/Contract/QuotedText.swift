@@ -1,15 +1,6 @@
 /// Any text, between quotation marks on one line, as JSON has it.
 enum QuotedText {
-    static func quoted(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "\"") { quoted, scalar in
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case _ where scalar.isPlainlyVisible: quoted.unicodeScalars.append(scalar)
-            default: quoted.unicodeScalars.append(contentsOf: scalar.escape)
-            }
-        } + "\""
-    }
+    static func quoted(_ text: String) -> String { JSONText.quoted(text) { !$0.isPlainlyVisible } }
     /// The text that begins here, and what follows its end; nil if it has none, or an unknown escape.
     static func scan(_ text: Substring) -> (text: String, rest: Substring)? {
         guard text.unicodeScalars.first == "\"" else { return nil }

@@ -70,6 +70,12 @@ package enum DBusValue: Hashable, Sendable {
     ///
     /// Throws `.invalidArgument` for elements of another type than their array's, a bad path or string, too deep
     /// nesting.
+    package static func body(_ values: [DBusValue]) throws(RelayError) -> [UInt8] {
+        var writer = WireWriter()
+        try encode(values, into: &writer)
+        return writer.takeBytes()
+    }
+    /// The same, behind what is written already.
     package static func encode(_ values: [DBusValue], into writer: inout WireWriter) throws(RelayError) {
         let mark = writer.count
         do throws(RelayError) {

@@ -39,7 +39,7 @@ extension InterfaceDescription.Argument {
                 if let unit = note.unit { found.append(.init(InterfaceDescription.Annotation.unit + suffix, unit)) }
             }
             if !field.cases.isEmpty {
-                let members = field.cases.map { (name: $0.name, value: $0.raw.json) }
+                let members = field.cases.map { (name: $0.name, value: $0.raw.text(JSONText.quoted)) }
                 found.append(.init(InterfaceDescription.Annotation.cases + suffix, JSONText.object(members)))
             }
             for inner in field.type.innerFields {
@@ -109,16 +109,6 @@ extension InterfaceDescription.Signal {
         let arguments = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(E.self).about")
         let stamp = WireSchema.stampNames.map { InterfaceDescription.Argument($0, "t") }
         self.init(E.name, arguments + stamp, InterfaceDescription.Annotation.described(about.text))
-    }
-}
-
-extension WireCase.Raw {
-    fileprivate var json: String {
-        switch self {
-        case .signed(let value): "\(value)"
-        case .unsigned(let value): "\(value)"
-        case .text(let text): JSONText.quoted(text)
-        }
     }
 }
 

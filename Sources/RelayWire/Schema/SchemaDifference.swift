@@ -2,7 +2,7 @@
 package enum SchemaDifference {
     /// Nil where nothing differs.
     package static func text(of signature: String, from fields: [WireField]) -> String? {
-        if signature == fields.map(\.type.signature).joined() { return nil }
+        if signature == fields.signature { return nil }
         guard let types = try? Signature(signature).types else { return "its signature '\(signature)' is none" }
         for (index, field) in fields.enumerated() {
             if index == types.count { return "field '\(field.name)' ('\(field.type.signature)') is missing" }

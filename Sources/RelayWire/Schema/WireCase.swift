@@ -51,19 +51,31 @@ extension WireCase {
     }
 }
 
+extension WireCase.Raw {
+    /// - Parameter quoted: how a text is written.
+    func text(_ quoted: (String) -> String) -> String {
+        switch self {
+        case .signed(let value): "\(value)"
+        case .unsigned(let value): "\(value)"
+        case .text(let text): quoted(text)
+        }
+    }
+}
+
 /// JSON for annotations: objects of texts and integers.
 enum JSONText {
     static func object(_ members: [(name: String, value: String)]) -> String {
         "{" + members.map { quoted($0.name) + ":" + $0.value }.joined(separator: ",") + "}"
     }
-    static func quoted(_ text: String) -> String {
+    /// Between quotation marks, with control characters as escapes.
+    static func quoted(_ text: String) -> String { quoted(text) { $0.value < 0x20 } }
+    /// - Parameter isEscaped: which characters are written as escapes, besides those that JSON needs.
+    static func quoted(_ text: String, escaping isEscaped: (Unicode.Scalar) -> Bool) -> String {
         text.unicodeScalars.reduce(into: "\"") { quoted, scalar in
             switch scalar {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"
-            case "\0"..."\u{1F}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case _ where isEscaped(scalar): quoted.unicodeScalars.append(contentsOf: scalar.escape)
             default: quoted.unicodeScalars.append(scalar)
             }
         } + "\""

@@ -59,3 +59,8 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(type)
     }
 }
+
+extension [WireField] {
+    /// The fields' types one after the other, as in a message's body.
+    package var signature: String { map(\.type.signature).joined() }
+}

@@ -3,7 +3,7 @@ package struct WireSchema: Hashable, Sendable {
     /// In the order in which they travel.
     package let fields: [WireField]
     /// The fields' types one after the other, as in a message's body.
-    package var signature: String { fields.map(\.type.signature).joined() }
+    package var signature: String { fields.signature }
 
     /// The arguments that every event's signal ends with.
     package static let stampSignature = "ttt"
@@ -24,10 +24,18 @@ package struct WireSchema: Hashable, Sendable {
     /// - Parameter type: the event.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
     package init<E: DomainEvent>(event type: E.Type) throws {
+        (self, _) = try Self.derived(event: type)
+    }
+    static func derived<E: DomainEvent>(event type: E.Type) throws -> (Self, isStructure: Bool) {
         guard BusNames.isMember(type.name) else {
-            throw Self.refusal(type, "'\(type.name)' is not a D-Bus name; give the type a static name")
+            throw refusal(type, "'\(type.name)' is not a D-Bus name; give the type a static name")
         }
-        try self.init(of: type, allowsNoFields: true)  // The stamp makes its signal's arguments.
+        let derived = try derived(from: type, allowsNoFields: true)  // The stamp makes its signal's arguments.
+        try derived.0.check(event: type)
+        return derived
+    }
+    /// Checks what only events must meet.
+    private func check<E: DomainEvent>(event type: E.Type) throws {
         for field in fields where Self.stampNames.contains(field.name) {
             throw Self.refusal(type, field: field.name, "the name is that of an argument which every signal ends with")
         }

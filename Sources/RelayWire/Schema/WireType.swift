@@ -16,7 +16,7 @@ package indirect enum WireType: Hashable, Sendable {
         switch self {
         case .array(let element), .optional(let element): "a" + element.signature
         case .dictionary(let key, let value): "a{" + key.signature + value.signature + "}"
-        case .structure(let fields): "(" + fields.map(\.type.signature).joined() + ")"
+        case .structure(let fields): "(" + fields.signature + ")"
         case .tagged: "(sv)"
         default: shape
         }

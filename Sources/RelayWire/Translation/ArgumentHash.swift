@@ -183,3 +183,21 @@ extension WireType {
         }
     }
 }
+
+/// How the calls of one command are compared.
+package struct CommandHash<C: Command>: Sendable {
+    private let codec: WireCodec<C>
+    private let arguments: ArgumentHash
+
+    /// Derives the command's schema: make it once, not for each call.
+    package init() throws {
+        codec = try WireCodec(C.self)
+        arguments = ArgumentHash(codec.schema.fields)
+    }
+    /// The same for the same arguments, in this version and in others that take them.
+    package func value(_ command: C) throws -> ArgumentHash.Value {
+        var writer = WireWriter()
+        try codec.encode(command, into: &writer)
+        return try arguments.value(writer.takeBytes())
+    }
+}

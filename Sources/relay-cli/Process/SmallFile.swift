@@ -1,5 +1,6 @@
 import CRelayShims
 import Glibc
+import RelayCore
 
 /// Files of a few lines. Some of the paths are what other programs say.
 enum SmallFile {
@@ -34,17 +35,8 @@ enum SmallFile {
         let file = open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: largest + 1)
-        var count = 0
-        while count < bytes.count {
-            let taken = bytes.withUnsafeMutableBytes {
-                read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
-            }
-            if taken < 0 && errno == EINTR { continue }
-            if taken <= 0 { break }
-            count += taken
-        }
-        return count > largest ? .tooLarge : .whole(String(decoding: bytes[..<count], as: UTF8.self))
+        guard let bytes = try? OpenFile.read(file, atMost: largest + 1) else { return nil }
+        return bytes.count > largest ? .tooLarge : .whole(String(decoding: bytes, as: UTF8.self))
     }
     /// File systems where the owner of a file is not the author of what it has, as in linux/magic.h. A process chooses what
     /// its own `/proc/PID/cmdline` has, which is root's as soon as the process cannot be dumped. The process behind FUSE

@@ -52,7 +52,7 @@ import Testing
         let changes = try ContractText(of: Before.Shop1.self).changes(to: ContractText(of: After.Shop1.self))
         let broken = Dictionary(
             uniqueKeysWithValues: changes.map { ($0.member, Set($0.effects.filter(\.breaks).map(\.party))) })
-        // What is added is no break: whoever needs it comes with the service that has it.
+        // An addition breaks nothing: a program that needs it is released after a service that has it.
         for row in Self.rows where !row.entry.contains("added, in an event") && !row.entry.hasSuffix("document added") {
             var expected: Set<ContractChange.Party> = []
             if row.oldFrontEnd.breaks { expected.insert(.oldFrontEnds) }

@@ -129,7 +129,14 @@ private let text = #"""
         let other = "# Of the shop.\n\n" + text.split(separator: "\n").joined(separator: "\r\n") + "\n  # The end."
         #expect(try ContractText(parsing: other).text == text)
     }
-    @Test("what submits a document has the shape of the command that does") func submission() throws {
+    @Test("the command that submits a document has the fields of the one that a program sends") func submission() throws
+    {
+        let calls = try ContractText(of: Shop1.self).calls
+        let command = try #require(calls.first { $0.name == SubmitDocument<Stock>.name })
+        #expect(command.arguments == (try WireCodec(SubmitDocument<Stock>.self).schema.fields))
+        #expect(command.reply == (try WireCodec(replyOf: SubmitDocument<Stock>.self).schema.fields))
+    }
+    @Test("what submits a document has the shape of the command that does") func submitting() throws {
         let command = try #require(ContractText(of: Shop1.self).calls.last)
         let type = SubmitDocument<Stock>.self
         #expect(command.name == type.name)

@@ -13,9 +13,8 @@ struct CallPlan: Sendable {
     private struct Signatures {
         let theirs, ours: String
         init(_ theirs: [WireField], _ ours: [WireField]) {
-            (self.theirs, self.ours) = (Self.text(theirs), Self.text(ours))
+            (self.theirs, self.ours) = (theirs.signature, ours.signature)
         }
-        private static func text(_ fields: [WireField]) -> String { fields.map(\.type.signature).joined() }
     }
 
     /// Throws `NotFound` for a command that the service does not have, and `SchemaMismatch` for one that has other
@@ -37,8 +36,7 @@ struct CallPlan: Sendable {
         arguments = try Self.translation(form.arguments, theirs.arguments, .asking, form.name) {
             "this program sends \($0), the service takes \($1)"
         }
-        signature =
-            arguments == nil ? form.signature : try Signature(theirs.arguments.map(\.type.signature).joined())
+        signature = arguments == nil ? form.signature : try Signature(theirs.arguments.signature)
         reply = try Self.translation(theirs.reply, form.reply, .reading, form.name) {
             "the service replies with \($0), this program reads \($1)"
         }

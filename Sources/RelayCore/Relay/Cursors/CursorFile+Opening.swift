@@ -72,14 +72,9 @@ extension CursorFile {
             throw failure(name, "\(path) cannot be opened", errno)
         }
         defer { close(file) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 4_096)
-        while bytes.count <= CursorText.maximumSize {
-            let count = Glibc.read(file, &part, part.count)
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 { throw failure(name, "\(path) cannot be read", errno) }
-            if count == 0 { break }
-            bytes += part.prefix(count)
+        let bytes: [UInt8]
+        do throws(SystemError) { bytes = try OpenFile.read(file, atMost: CursorText.maximumSize + 1) } catch {
+            throw failure(name, "\(path) cannot be read", error.code)
         }
         guard let text = CursorText(parsing: String(decoding: bytes, as: UTF8.self)) else { return .damaged }
         if text.service != service {

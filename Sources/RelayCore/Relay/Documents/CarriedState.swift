@@ -23,7 +23,7 @@ struct CarriedState: Sendable {
         let matches = WireTranslation.matches(from: ours, to: theirs)
         for index in ours.indices where !matches.contains(index) {
             _ = try WireTranslation(from: [ours[index]], to: [], .asking, of: document)
-                .translate(try body([next[index]]))
+                .translate(try DBusValue.body([next[index]]))
         }
         var merged = kept
         for (index, match) in matches.enumerated() {
@@ -36,7 +36,7 @@ struct CarriedState: Sendable {
         _ next: DBusValue, _ ours: WireField, over kept: DBusValue, _ theirs: WireField
     ) throws(RelayError) -> DBusValue {
         if ours.type == theirs.type { return next }
-        let (next, kept) = (try body([next]), try body([kept]))
+        let (next, kept) = (try DBusValue.body([next]), try DBusValue.body([kept]))
         let shown = try WireTranslation(from: [theirs], to: [ours], .reading, of: document).translate(kept)
         let hash = ArgumentHash([ours])
         if try hash.value(shown).present == hash.value(next).present { return try values(kept, [theirs])[0] }
@@ -53,11 +53,6 @@ struct CarriedState: Sendable {
         return try values(sent, [theirs])[0]
     }
     private func values(_ body: [UInt8], _ fields: [WireField]) throws(RelayError) -> [DBusValue] {
-        try DBusValue.decode(signature: try Signature(fields.map(\.type.signature).joined()), body: body)
-    }
-    private func body(_ values: [DBusValue]) throws(RelayError) -> [UInt8] {
-        var writer = WireWriter()
-        try DBusValue.encode(values, into: &writer)
-        return writer.bytes
+        try DBusValue.decode(signature: try Signature(fields.signature), body: body)
     }
 }

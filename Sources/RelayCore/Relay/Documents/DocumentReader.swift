@@ -29,7 +29,7 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
         let reply = try await ask(follower, "GetDocument", try Signature("s"), request.bytes, timeout)
         let snapshot = try reply.read(Stream1.documentSignature) { try Stream1.readDocument(&$0) }
         let fields = try await fields(snapshot.schema, reply.sender, follower, timeout)
-        let expected = "(\(fields.map(\.type.signature).joined()))"
+        let expected = "(\(fields.signature))"
         guard snapshot.signature == expected else {
             throw RelayError(
                 .schemaMismatch, "\(Document.name) came as '\(snapshot.signature)' instead of '\(expected)'")

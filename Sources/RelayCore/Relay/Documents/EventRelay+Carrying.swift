@@ -81,25 +81,21 @@ struct OtherDocument: Error {
         guard case .structure(let fields)? = values["state"] else {
             throw RelayError(.internalFailure, "\(form.name) has no state")
         }
-        var body = WireWriter()
-        try DBusValue.encode(fields, into: &body)
-        values["state"] = .structure(try carried.merged(body.bytes, base: base.body, base.fields))
+        let next = try DBusValue.body(fields)
+        values["state"] = .structure(try carried.merged(next, base: base.body, base.fields))
         var sent = call
         sent.path = contract.id.path(of: form.path)
-        sent.signature = try Signature(arguments.map(\.type.signature).joined())
-        var writer = WireWriter()
-        var all: [DBusValue] = []
-        for field in arguments {
-            guard let value = values[field.name] else {
-                throw RelayError(
-                    .schemaMismatch,
-                    "\(form.name): the service needs '\(field.name)', which this program does not know; nothing was sent: "
-                        + "update this program")
-            }
-            all.append(value)
-        }
-        try DBusValue.encode(all, into: &writer)
-        sent.body = writer.bytes
+        sent.signature = try Signature(arguments.signature)
+        sent.body = try DBusValue.body(
+            arguments.map { field throws(RelayError) in
+                guard let value = values[field.name] else {
+                    throw RelayError(
+                        .schemaMismatch,
+                        "\(form.name): the service needs '\(field.name)', which this program does not know; nothing was sent: "
+                            + "update this program")
+                }
+                return value
+            })
         return sent
     }
 }

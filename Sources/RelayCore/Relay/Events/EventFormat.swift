@@ -19,7 +19,7 @@ package final class EventFormat: Sendable {
 
     init(_ number: UInt32, _ schema: EventSchema, isPresent: Bool) {
         (name, self.number, fields, self.isPresent) = (schema.event, number, schema.fields, isPresent)
-        signature = schema.fields.map(\.type.signature).joined() + WireSchema.stampSignature
+        signature = schema.fields.signature + WireSchema.stampSignature
         (transcoder, entry, types) = (nil, nil, [])
     }
     /// - Parameters:

@@ -68,9 +68,7 @@ final class ReplySender: Sendable {
     /// Answers a call with values.
     func reply(to call: IncomingCall, _ values: [DBusValue]) {
         do throws(RelayError) {
-            var body = WireWriter()
-            try DBusValue.encode(values, into: &body)
-            reply(to: call, try DBusValue.signature(of: values), body: body.bytes)
+            reply(to: call, try DBusValue.signature(of: values), body: try DBusValue.body(values))
         } catch { fail(call, error.code, error.message) }
     }
     /// An answer of so many bytes has gone out.

@@ -25,6 +25,13 @@ struct Submissions<Document: EditableDocument>: Sendable {
     let document: ExportedDocument<Document>
     let log: (any EventLogStorage)?
     let handler: Handler?
+    /// Fails where the command cannot be registered either.
+    private let hash: Result<CommandHash<SubmitDocument<Document>>, any Error>
+
+    init(document: ExportedDocument<Document>, log: (any EventLogStorage)?, handler: Handler?) {
+        (self.document, self.log, self.handler) = (document, log, handler)
+        hash = Result { try CommandHash() }
+    }
 
     /// Throws `SubmitFailure`, or why nothing was set.
     func answer(_ command: SubmitDocument<Document>, _ context: CommandContext) async throws -> DocumentVersion {
@@ -39,7 +46,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
                 return state
             }
         }
-        let operation = try Self.operation(of: command, context)
+        let operation = try operation(of: command, context)
         if let operation, let known = try repeated(operation) { return known }
         if command.epoch == document.version(0).epoch, let state = try await accepted(command, context) {
             let version = try document.set(state, basedOn: command.basis) { version in
@@ -77,16 +84,12 @@ struct Submissions<Document: EditableDocument>: Sendable {
     // MARK: Repetitions
 
     /// What makes two submissions the same one; nil without an idempotency key.
-    private static func operation(
+    private func operation(
         of command: SubmitDocument<Document>, _ context: CommandContext
     ) throws -> (RecentOperations.Operation, hash: Int64)? {
         guard let id = command.idempotencyKey, !id.isEmpty else { return nil }
         let user = try context.user(ofKey: id, command: SubmitDocument<Document>.name)
-        var writer = WireWriter()
-        let codec = try WireCodec(SubmitDocument<Document>.self)
-        try codec.encode(command, into: &writer)
-        let hash = try ArgumentHash(codec.schema.fields).value(writer.takeBytes()).present
-        return (RecentOperations.Operation(user: user, id: id), hash)
+        return (RecentOperations.Operation(user: user, id: id), try hash.get().value(command).present)
     }
     private func repeated(_ operation: (RecentOperations.Operation, hash: Int64)) throws -> DocumentVersion? {
         switch document.operations.withLock({ $0.answer(operation.0, operation.hash) }) {

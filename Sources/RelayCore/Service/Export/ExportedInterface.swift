@@ -49,7 +49,11 @@ struct ExportedInterface: Sendable {
         var builder = Builder(
             interface: I.name, logIndex: isVolatile ? nil : logIndex, admitted: admitted, mapped: mapped)
         for type in I.contract.events { try builder.add(event: type) }
-        for type in I.contract.commands { try builder.add(command: type) }
+        let submitting = Set(I.contract.members.compactMap(\.submit).map { ObjectIdentifier($0) })
+        for type in I.contract.commands {
+            // Its contract follows from that of its document.
+            try builder.add(command: type, isDeclared: !submitting.contains(ObjectIdentifier(type)))
+        }
         (name, path, self.requirement) = (I.name, Stream1.path(of: I.name), requirement)
         let signals = try SignalOutlet(
             path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates,
@@ -65,7 +69,9 @@ struct ExportedInterface: Sendable {
         (commands, commandsByType, documents) = (
             builder.commands, builder.commandsByType, builder.documents(of: stream)
         )
-        contract = try ContractText(of: I.self)
+        contract = ContractText(
+            of: interface, events: builder.contractEvents, documents: builder.contractDocuments,
+            commands: builder.contractCommands)
         try description.check()
     }
     var durability: String { retention == nil ? "volatile" : "durable" }
@@ -133,6 +139,9 @@ struct ExportedInterface: Sendable {
         private var makers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedEvent)] = []
         var commands: [String: AnyExportedCommand] = [:]
         var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
+        var contractEvents: [ContractEvent] = []
+        var contractDocuments: [ContractDocument] = []
+        var contractCommands: [ContractCommand] = []
 
         init(interface: String, logIndex: Int?, admitted: PeerRequirement, mapped: OlderParts) {
             (self.interface, self.logIndex, self.admitted, self.mapped) = (interface, logIndex, admitted, mapped)
@@ -153,7 +162,11 @@ struct ExportedInterface: Sendable {
                 ))
             schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
             signals.append(try InterfaceDescription.Signal(type, fields: codec.schema.fields))
-            if let document = type as? any DomainDocument.Type { try add(document: document, number: index) }
+            if let document = type as? any DomainDocument.Type {
+                try add(document: document, number: index)
+            } else {
+                contractEvents.append(ContractEvent(of: type, codec.schema.fields))
+            }
         }
         private mutating func add<D: DomainDocument>(document type: D.Type, number: Int) throws {
             if D.isFixedLayout {
@@ -164,6 +177,7 @@ struct ExportedInterface: Sendable {
             let codec = try WireCodec(event: type)
             properties[number] = try DocumentProperty(D.name, codec.schema)
             described.append(try InterfaceDescription.Property(type, fields: codec.schema.fields))
+            contractDocuments.append(ContractDocument(of: type, codec.schema.fields))
             let older = mapped.derivations(ofDocument: type)
             documentMakers.append(
                 (
@@ -177,7 +191,7 @@ struct ExportedInterface: Sendable {
         func events(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedEvent] {
             Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
         }
-        mutating func add<C: Command>(command type: C.Type) throws {
+        mutating func add<C: Command>(command type: C.Type, isDeclared: Bool) throws {
             let others = mapped.commands[ObjectIdentifier(type)]?.requirement ?? .anyone
             let served = try ExportedCommand(type, admitting: admitted.joined(by: others))
             commands[C.name] = served
@@ -186,6 +200,10 @@ struct ExportedInterface: Sendable {
             methods.append(
                 try InterfaceDescription.Method(
                     type, in: fields.request, out: fields.reply, progress: fields.progress))
+            if isDeclared {
+                contractCommands.append(
+                    ContractCommand(of: type, fields.request, reply: fields.reply, progress: fields.progress))
+            }
         }
     }
 }

@@ -230,7 +230,7 @@ import Testing
                 + "chmod go-w it, or use another one")
         #expect(folder.cursors == [])
         chmod(folder.path, 0o700)
-        // So is one within, whoever made it.
+        // A folder within it has to meet the same conditions.
         chmod(folder.path + "/default", 0o777)
         #expect(
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }.contains(

@@ -69,7 +69,7 @@ private enum Feed2: EventInterface {
         try await service.start()
         return service
     }
-    @Test("events of both versions come in one order, whoever publishes") func order() async throws {
+    @Test("events of both versions come in one order when several tasks publish") func order() async throws {
         let service = try await start()
         let relay = try EventRelay(following: "org.example.Feed", on: bus.bus, interfaces: Feed1.self, Feed2.self)
         let old = EventRecorder(relay.publisher, of: Feed1.self)
@@ -94,7 +94,9 @@ private enum Feed2: EventInterface {
         try await service.stop()
         #expect(throws: RelayError.self) { try service.publish(Feed2.Sample(number: 1, copies: 1)) }
     }
-    @Test("the document of the old version ends as the new one's says, whoever sets it") func documents() async throws {
+    @Test("the document of the old version ends as the new one's says when several tasks set it") func documents()
+        async throws
+    {
         let service = try await start()
         let (old, new) = (try service.document(Feed1.Level.self), try service.document(Feed2.Level.self))
         try new.set(Feed2.Level(parts: [1, 2]))
