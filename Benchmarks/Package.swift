@@ -46,7 +46,7 @@ let package = Package(
         .executableTarget(
             name: "relay-peer",
             dependencies: [
-                "PeerSupport", .product(name: "RelayCore", package: "relay"),
+                "PeerSupport", "CSDBus", .product(name: "RelayCore", package: "relay"),
                 .product(name: "RelayJournal", package: "relay"),
             ], path: "relay-peer", swiftSettings: strict),
         // Starts peers, and looks at what they took.

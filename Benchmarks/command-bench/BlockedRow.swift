@@ -2,7 +2,7 @@ import BenchSupport
 import RelayTestKit
 import TransportReport
 
-/// What others notice of a service 64 of whose handlers sleep for ten seconds: a command, a commit, an event of it.
+/// What others notice of a service 64 of whose handlers sleep for ten seconds: a command, a commit, an event of it, its status.
 struct BlockedRow {
     static let title = "beside 64 handlers that block"
     static let handlers = 64
@@ -15,6 +15,7 @@ struct BlockedRow {
         let command: Double
         let commit: Double
         let event: Double
+        let status: Double
     }
     private struct HoldLine: Codable { let held: Int }
     private var rounds: [(free: Line, blocked: Line)] = []
@@ -63,7 +64,10 @@ struct BlockedRow {
         Self.parts.map { name, part in Goal("\(Self.title): p99 of \(name), times", ratio(part), atMost: Self.goal) }
     }
     private static var parts: [(String, KeyPath<Line, Double>)] {
-        [("another caller's command", \.command), ("a commit", \.commit), ("an event's delivery", \.event)]
+        [
+            ("another caller's command", \.command), ("a commit", \.commit), ("an event's delivery", \.event),
+            ("its status", \.status),
+        ]
     }
     private func ratio(_ part: KeyPath<Line, Double>) -> Double? {
         Statistics.median(rounds.map { $0.blocked[keyPath: part] / $0.free[keyPath: part] })

@@ -12,7 +12,7 @@ enum Crowd {
     /// How long is looked on after all are ready, in seconds: relays ask again.
     static let after = 60.0
 
-    /// False when a relay is not ready in time.
+    /// False when a relay is not ready in time, or was not told what it missed.
     ///
     /// - Parameter rate: how many events a second are published meanwhile.
     static func measure(processes: Int, relays: Int, rate: Int) throws -> Bool {
@@ -35,9 +35,10 @@ enum Crowd {
         Thread.sleep(forTimeInterval: after)
         let second = try rings(of: service)
         let kinds = try crowd.map { child in
-            try child.send("rings")
+            try child.send("\(rate * publishing)")
             return try child.numbers("rings")
         }
+        func sum(_ index: Int) -> UInt64 { kinds.reduce(0) { $0 + $1[index] } }
         times.sort()
         print(
             "\(processes) processes with \(relays) relays each: \(times.count) are ready, after \(text(all)) s all of them;"
@@ -51,11 +52,13 @@ enum Crowd {
             "rings: \(first[0]) opened, \(first[1]) refused until then; \(second[1] - first[1]) in the next \(Int(after)) s"
         )
         print(
-            "relays with a ring: \(kinds.reduce(0) { $0 + $1[0] }), that know why they have none: \(kinds.reduce(0) { $0 + $1[1] })"
-        )
+            "relays with a ring: \(sum(0)), that know why they have none: \(sum(1))")
+        if rate > 0 { print("events: \(sum(2)) delivered, \(sum(3)) reported as missed, \(sum(4)) neither") }
         print("the service's processor: \(text(Double(second[2]) / 1e9)) s")
         for failure in Set(failures).sorted().prefix(5) { print(failure) }
-        return RelayBench.verdict("relays that were not ready in \(limit) s", Double(failures.count), atMost: 0)
+        let areReady = RelayBench.verdict("relays that were not ready in \(limit) s", Double(failures.count), atMost: 0)
+        let isTold = RelayBench.verdict("events that a relay neither had nor was told of", Double(sum(4)), atMost: 0)
+        return areReady && isTold
     }
     private static func rings(of service: Child) throws -> [UInt64] {
         try service.send("rings")

@@ -29,13 +29,38 @@ enum FollowRole {
         }
         withExtendedLifetime(subscription) {}
     }
-    /// Several relays, each with its connection: says how each became ready, and ends with its input.
+    /// What a relay was given, from the first event that it had or was told of.
+    private struct Given {
+        var first = UInt64.max
+        var had: UInt64 = 0
+        var missed: UInt64 = 0
+
+        mutating func have(_ sequence: UInt64) {
+            first = min(first, sequence)
+            had += 1
+        }
+        mutating func miss(_ sequences: ClosedRange<UInt64>) {
+            first = min(first, sequences.lowerBound)
+            missed += sequences.upperBound - sequences.lowerBound + 1
+        }
+        /// What it neither had nor was told of, of so many.
+        func unknown(of published: UInt64) -> UInt64 { first > published ? 0 : published - first + 1 - had - missed }
+    }
+    /// Several relays, each with its connection: says how each became ready, and ends with its input. Each line of that has
+    /// how many events were published.
     static func crowd(address: String, relays count: Int, within limit: Duration) async throws {
         let start = ContinuousClock.now
         let relays = try (0..<count).map { _ in
             try EventRelay(following: Followed1.service, on: .address(address), interfaces: Followed1.self)
         }
-        let subscriptions = relays.map { $0.publisher.subscribe(to: Moved.self, onGap: .ignore) { _ in } }
+        let given = Mutex([Given](repeating: Given(), count: count))
+        let subscriptions = relays.enumerated().map { index, relay in
+            relay.publisher.subscribe(to: Moved.self) { event in
+                given.withLock { $0[index].have(event.number + 1) }
+            } onGap: { gap in
+                given.withLock { $0[index].miss(gap.sequences) }
+            }
+        }
         await withTaskGroup { group in
             for relay in relays {
                 relay.activate()
@@ -49,9 +74,14 @@ enum FollowRole {
         }
         say("done")
         try await onThread {
-            while readLine() != nil {
+            while let published = readLine().flatMap({ UInt64($0) }) {
                 let streams = relays.map { $0.metrics.streams[0] }
-                say("rings \(streams.count { $0.usesRing }) \(streams.count { $0.ringRefusal != nil })")
+                let given = given.withLock { $0 }
+                let (had, missed) = (given.reduce(0) { $0 + $1.had }, given.reduce(0) { $0 + $1.missed })
+                let unknown = given.reduce(0) { $0 + $1.unknown(of: published) }
+                say(
+                    "rings \(streams.count { $0.usesRing }) \(streams.count { $0.ringRefusal != nil }) \(had) \(missed) \(unknown)"
+                )
             }
         }
         withExtendedLifetime(subscriptions) {}

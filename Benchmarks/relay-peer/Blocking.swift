@@ -1,3 +1,4 @@
+import CSDBus
 import Glibc
 import PeerSupport
 import RelayCore
@@ -63,6 +64,7 @@ enum Blocking {
             _ = try await relay.call(Book(sentAt: peer_now()))
         }
         times.removeAll()
+        let status = try StatusQuestion(address: CommandLine.arguments[2])
         peer_ready()
         peer_wait_for_go()
         let end = peer_now() + UInt64(seconds * 1e9)
@@ -73,6 +75,9 @@ enum Blocking {
             times.command(between - start)
             _ = try await relay.call(Book(sentAt: between))
             times.commit(peer_now() - between)
+            let asked = peer_now()
+            try status.ask()
+            times.status(peer_now() - asked)
         }
         print(times.line)
         fflush(nil)
@@ -95,12 +100,14 @@ private final class Times: Sendable {
         var command: [UInt64] = []
         var commit: [UInt64] = []
         var event: [UInt64] = []
+        var status: [UInt64] = []
     }
     private let lists = Mutex(Lists())
 
     func command(_ time: UInt64) { lists.withLock { $0.command.append(time) } }
     func commit(_ time: UInt64) { lists.withLock { $0.commit.append(time) } }
     func event(_ time: UInt64) { lists.withLock { $0.event.append(time) } }
+    func status(_ time: UInt64) { lists.withLock { $0.status.append(time) } }
     func removeAll() { lists.withLock { $0 = Lists() } }
     /// The 99th percentiles, in microseconds.
     var line: String {
@@ -108,7 +115,37 @@ private final class Times: Sendable {
         func p99(_ times: [UInt64]) -> Double {
             times.isEmpty ? 0 : Double(times.sorted()[times.count * 99 / 100]) / 1e3
         }
-        return "{\"command\": \(p99(lists.command)), \"commit\": \(p99(lists.commit)), \"event\": \(p99(lists.event))}"
+        return """
+            {"command": \(p99(lists.command)), "commit": \(p99(lists.commit)), "event": \(p99(lists.event)), \
+            "status": \(p99(lists.status))}
+            """
+    }
+}
+
+/// `Status`, as any client of D-Bus asks for it.
+private final class StatusQuestion {
+    private var bus: OpaquePointer?
+
+    init(address: String) throws {
+        try check(sd_bus_new(&bus))
+        try check(sd_bus_set_address(bus, address))
+        try check(sd_bus_set_bus_client(bus, 1))
+        try check(sd_bus_start(bus))
+    }
+    deinit { sd_bus_flush_close_unref(bus) }
+    func ask() throws {
+        var (call, reply): (OpaquePointer?, OpaquePointer?)
+        defer {
+            sd_bus_message_unref(call)
+            sd_bus_message_unref(reply)
+        }
+        let path = BenchBlocked1.name.split(separator: ".").joined(separator: "/")
+        try check(
+            sd_bus_message_new_method_call(bus, &call, PEER_SERVICE, "/\(path)", "org.eventrelay.Stream1", "Status"))
+        try check(sd_bus_call(bus, call, 0, nil, &reply))
+    }
+    private func check(_ result: Int32) throws {
+        if result < 0 { throw RelayError(.unavailable, "the status: \(String(cString: strerror(-result)))") }
     }
 }
 

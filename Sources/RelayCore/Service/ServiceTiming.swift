@@ -87,6 +87,9 @@ package struct ServiceTiming: Hashable, Sendable {
         package var soon = Duration.milliseconds(100)
         /// The same once that lasts: a subscriber may stand still for days.
         package var later = Duration.seconds(1)
+        /// For the bus to answer that question while many signals go out, before it counts as behind. A bus that has the
+        /// processor's time for it answers within milliseconds.
+        package var lateAnswer = Duration.seconds(1)
         /// From when on it lasts, and is worth a notice.
         package var lasting = Duration.seconds(10)
     }

@@ -22,8 +22,8 @@ struct BacklogEstimator {
     }
     /// What is worth a notice.
     enum Change: Equatable {
-        /// It has been high for `lasting`, with so many bytes ahead.
-        case lasts(bytes: Int)
+        /// It has been high for `lasting`, with so many bytes ahead; or since the bus is late.
+        case lasts(bytes: Int, isLate: Bool)
         /// It was reported, and is over.
         case isOver
     }
@@ -32,10 +32,12 @@ struct BacklogEstimator {
     /// What was ahead at the last answer, or look.
     private var held = 0
     /// Sent since that question.
-    private var sent = 0
-    /// Sent since the question that waits for its answer.
-    private var sentSinceAsked: Int?
+    private var sent = Amount()
+    /// A question that waits for its answer: when it was asked, and what was sent since.
+    private var question: (at: UInt64, sent: Amount)?
     private(set) var isHigh = false
+    /// It is, since the bus takes long to answer.
+    private var isLate = false
     private var highSince: UInt64 = 0
     private var isLastingReported = false
     private var askAgainAt: UInt64 = 0
@@ -45,7 +47,7 @@ struct BacklogEstimator {
     static let told = Marks(low: 8 << 20, high: 32 << 20, limit: 48 << 20)
     /// What has not even reached the bus.
     static let queued = Marks(low: 2 << 20, high: 16 << 20, limit: 24 << 20)
-    private static let askEvery = 4 << 20
+    private static let askEvery = Amount(bytes: 4 << 20, messages: 256)
     private static let lookEvery = 1 << 20
     /// What dbus-broker counts for a message beside its bytes: 1,420 in version 33.
     private static let brokersShare = 1_536
@@ -53,17 +55,37 @@ struct BacklogEstimator {
     private let later: UInt64
     /// For so long after it has become high, it is checked soon.
     private let lasting: UInt64
+    /// So long after a question, and so many messages, a bus is behind: it makes a copy of each message for each that
+    /// listens, and answers in its turn. What it holds, in bytes, does not show that.
+    private let late: UInt64
+
+    private struct Amount {
+        var bytes = 0
+        var messages = 0
+        /// In one respect.
+        func exceeds(_ other: Self) -> Bool { bytes > other.bytes || messages > other.messages }
+        static func += (amount: inout Self, more: Self) {
+            amount.bytes += more.bytes
+            amount.messages += more.messages
+        }
+    }
 
     init(_ timing: ServiceTiming.Signals = ServiceTiming.Signals()) {
         soon = MonotonicClock.nanoseconds(timing.soon)
         later = MonotonicClock.nanoseconds(timing.later)
         lasting = MonotonicClock.nanoseconds(timing.lasting)
+        late = MonotonicClock.nanoseconds(timing.lateAnswer)
     }
 
-    private var ahead: Int { held + sent }
-    private mutating func count(_ bytes: Int) {
-        sent += bytes
-        sentSinceAsked? += bytes
+    private var ahead: Int { held + sent.bytes }
+    private mutating func count(_ bytes: Int, _ messages: Int) {
+        let amount = Amount(bytes: bytes, messages: messages)
+        sent += amount
+        question?.sent += amount
+    }
+    private func isLate(_ now: () -> UInt64) -> Bool {
+        guard let question, question.sent.messages >= Self.askEvery.messages else { return false }
+        return now() >= question.at + late
     }
     private func cost(_ bytes: Int, _ messages: Int) -> Int {
         bytes + (source == .users ? messages * Self.brokersShare : 0)
@@ -75,15 +97,20 @@ struct BacklogEstimator {
     /// low.
     mutating func admits(_ bytes: Int, messages: Int, now: @autoclosure () -> UInt64) -> Bool {
         let cost = cost(bytes, messages)
-        if !isHigh && ahead + cost > marks.high { (isHigh, highSince) = (true, now()) }
-        if !isHigh { count(cost) }
-        return !isHigh
+        if isHigh { return false }
+        isLate = isLate(now)
+        if isLate || ahead + cost > marks.high {
+            (isHigh, highSince) = (true, now())
+            return false
+        }
+        count(cost, messages)
+        return true
     }
     /// Whether a `Head` may be sent; counts it if so.
     mutating func admitsHead(_ bytes: Int, messages: Int) -> Bool {
         let cost = cost(bytes, messages)
         if ahead + cost > marks.limit { return false }
-        count(cost)
+        count(cost, messages)
         return true
     }
     /// How long to wait for the next look.
@@ -95,7 +122,7 @@ struct BacklogEstimator {
     mutating func takeChange(_ now: UInt64) -> Change? {
         if isHigh && !isLastingReported && now >= highSince + lasting {
             isLastingReported = true
-            return .lasts(bytes: ahead)
+            return .lasts(bytes: ahead, isLate: isLate)
         }
         if isHigh || !isLastingReported { return nil }
         isLastingReported = false
@@ -106,11 +133,11 @@ struct BacklogEstimator {
 
     /// Whether enough was sent to look at the queue, or to ask the bus.
     var isDue: Bool {
-        source == .queue ? isHigh || sent > Self.lookEvery : sentSinceAsked == nil && sent > Self.askEvery
+        source == .queue ? isHigh || sent.bytes > Self.lookEvery : question == nil && sent.exceeds(Self.askEvery)
     }
     /// Whether it is high, and time to ask again.
-    func isDue(at now: UInt64) -> Bool { isHigh && (source == .queue || sentSinceAsked == nil && now >= askAgainAt) }
-    mutating func asked() { sentSinceAsked = 0 }
+    func isDue(at now: UInt64) -> Bool { isHigh && (source == .queue || question == nil && now >= askAgainAt) }
+    mutating func asked(_ now: UInt64) { question = (now, Amount()) }
     /// The bus held so much when it came to the question.
     ///
     /// - Parameter room: how much it would hold at the most, if it reports that.
@@ -121,22 +148,22 @@ struct BacklogEstimator {
                 low: min(Self.told.low, part / 4), high: min(Self.told.high, part),
                 limit: min(Self.told.limit, part + part / 2))
         }
-        (held, sent, sentSinceAsked) = (bytes, sentSinceAsked ?? 0, nil)
+        (held, sent, question) = (bytes, question?.sent ?? Amount(), nil)
         // A little before the next tick, which should find it due.
         askAgainAt = now + (now > highSince + lasting ? later : soon) / 10 * 9
         settle()
     }
     /// The bus did not answer in time: nothing is known that was not before.
-    mutating func unanswered() { sentSinceAsked = nil }
+    mutating func unanswered() { question = nil }
     /// The bus does not report it: another source is asked from now on.
     mutating func refused() {
-        sentSinceAsked = nil
+        question = nil
         source = source == .sender ? .users : .queue
         if source == .queue { marks = Self.queued }
     }
     /// So much waits in libdbus.
     mutating func looked(_ bytes: Int) {
-        (held, sent) = (bytes, 0)
+        (held, sent) = (bytes, Amount())
         settle()
     }
     private mutating func settle() { if ahead < marks.low { isHigh = false } }

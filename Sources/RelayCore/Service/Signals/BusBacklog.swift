@@ -45,12 +45,15 @@ final class BusBacklog: Sendable {
     }
     private func report(_ change: BacklogEstimator.Change) {
         switch change {
-        case .lasts(let bytes):
+        case .lasts(let bytes, let isLate):
             let place = source == .queue ? "wait for the bus" : "are held by the bus"
+            let cause =
+                isLate
+                ? "the bus has more copies of them to make than it can: there are too many subscribers without a ring"
+                : "\(bytes >> 20) MiB of them \(place): a subscriber does not read; docs/OPERATING.md says how to find it"
             notices.report(
                 .signalsPaused, .warning,
-                "signals have been paused for \(timing.signals.lasting.components.seconds) s, because \(bytes >> 20) MiB of them \(place): a subscriber does not read; "
-                    + "docs/OPERATING.md says how to find it")
+                "signals have been paused for \(timing.signals.lasting.components.seconds) s, because \(cause)")
         case .isOver: notices.report(.signalsPaused, .info, "the bus has room again: signals go on")
         }
     }
@@ -61,7 +64,7 @@ final class BusBacklog: Sendable {
             meter.looked(connection.outgoingBytes)
             return nil
         }
-        meter.asked()
+        meter.asked(MonotonicClock.now)
         return meter.source
     }
     private func ask(_ source: BacklogEstimator.Source) {

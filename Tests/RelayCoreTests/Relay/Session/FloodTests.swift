@@ -101,6 +101,8 @@ import Testing
         standing.letGo()
         #expect(await eventually { last.withLock { $0 } != nil })
         #expect(last.withLock { $0 }?.code == .timedOut)
+        // The bus drops what is for the relay until that has read what was sent before.
+        #expect(try await eventually { try await DescriptorFlood.waiting(for: name, by: witness) == 0 })
         try service.publish(Said(thread: 0, number: 1))
         #expect(await log.wait(for: "1"))
         #expect(!log.all.contains { $0.hasPrefix("invalidated") }, "\(log.all)")

@@ -20,10 +20,10 @@ import Testing
         var isAsked = false
 
         mutating func take(_ step: Step) {
-            now += 100_000_000
+            now += 300_000_000
             switch step {
             case .signals:
-                let isSent = meter.admits(14 << 20, messages: 1, now: now)
+                let isSent = meter.admits(14 << 20, messages: 256, now: now)
                 if isSent == meter.isHigh { Issue.record("sent while it is high, or refused while it is not") }
                 if isSent { underWay.append(14 << 20) }
                 ask(meter.isDue)
@@ -52,7 +52,7 @@ import Testing
         private mutating func ask(_ isDue: Bool) {
             guard isDue else { return }
             if isAsked { Issue.record("two questions at a time") }
-            meter.asked()
+            meter.asked(now)
             isAsked = true
             underWay.append(nil)
         }
@@ -81,10 +81,10 @@ import Testing
     @Test("unasked it takes as much as may ever be ahead; an answer makes room for what was taken") func filling() {
         var meter = BacklogEstimator()
         #expect(fill(&meter) == 32 * Self.mebibyte && meter.isHigh)
-        meter.asked()
+        meter.asked(0)
         meter.answered(9 * Self.mebibyte, now: 1)
         #expect(meter.isHigh && fill(&meter) == 0, "low is below 8 MiB")
-        meter.asked()
+        meter.asked(0)
         meter.answered(7 * Self.mebibyte, now: 2)
         #expect(!meter.isHigh && fill(&meter) == 25 * Self.mebibyte)
     }
@@ -92,11 +92,32 @@ import Testing
         var meter = BacklogEstimator()
         _ = meter.admits(5 * Self.mebibyte, messages: 1, now: 0)
         #expect(meter.isDue)
-        meter.asked()
+        meter.asked(0)
         _ = meter.admits(20 * Self.mebibyte, messages: 1, now: 0)
         #expect(!meter.isDue)
         meter.answered(5 * Self.mebibyte, now: 0)
         #expect(meter.isDue && fill(&meter) == 7 * Self.mebibyte)
+    }
+    @Test("a bus that answers no sooner than a second and 256 signals later is behind, however few bytes it holds")
+    func late() {
+        let second: UInt64 = 1_000_000_000
+        var meter = BacklogEstimator()
+        meter.asked(0)
+        func send(_ count: Int, at now: UInt64) -> Int {
+            (0..<count).count { _ in meter.admits(100, messages: 1, now: now) }
+        }
+        #expect(send(255, at: 9 * second) == 255, "few signals are no sign")
+        #expect(send(1_000, at: second - 1) == 1_000, "nor is a short time")
+        #expect(send(1, at: second) == 0 && meter.isHigh)
+        #expect(!meter.isDue(at: .max), "the question still waits")
+        #expect(meter.takeChange(11 * second) == .lasts(bytes: 125_500, isLate: true))
+        meter.answered(0, now: 12 * second)
+        #expect(!meter.isHigh && meter.takeChange(12 * second) == .isOver)
+        #expect(meter.isDue, "so many were sent since that question")
+        meter.asked(12 * second)
+        meter.answered(0, now: 12 * second)
+        #expect(send(256, at: 99 * second) == 256 && !meter.isDue)
+        #expect(send(1, at: 99 * second) == 1 && meter.isDue)
     }
     @Test("one that costs more than may ever be ahead is never sent, whoever is asked") func tooMuch() {
         var meter = BacklogEstimator()
@@ -106,10 +127,10 @@ import Testing
         var meter = BacklogEstimator()
         meter.refused()
         #expect(meter.source == .users)
-        meter.asked()
+        meter.asked(0)
         meter.answered(0, room: 512 << 20, now: 0)
         #expect(meter.marks == BacklogEstimator.told)
-        meter.asked()
+        meter.asked(0)
         meter.answered(0, room: 64 << 20, now: 0)
         #expect(meter.marks == BacklogEstimator.Marks(low: 2 << 20, high: 8 << 20, limit: 12 << 20))
         let sent = fill(&meter, by: 100) / 100
@@ -117,9 +138,9 @@ import Testing
     }
     @Test("where nobody tells, what waits in libdbus does, at lower marks") func queue() {
         var meter = BacklogEstimator()
-        meter.asked()
+        meter.asked(0)
         meter.refused()
-        meter.asked()
+        meter.asked(0)
         meter.refused()
         #expect(meter.source == .queue && meter.marks == BacklogEstimator.queued && !meter.isDue)
         #expect(fill(&meter) == 16 * Self.mebibyte && meter.isDue && meter.isDue(at: 0))
@@ -133,26 +154,26 @@ import Testing
         #expect(meter.pace(0) == .milliseconds(100) && !meter.isDue(at: .max))
         while meter.admits(Self.mebibyte, messages: 1, now: 7) {}
         #expect(meter.pace(8) == .milliseconds(100) && meter.isDue(at: 8))
-        meter.asked()
+        meter.asked(0)
         #expect(!meter.isDue(at: .max), "one question at a time")
         meter.answered(32 << 20, now: 8)
         #expect(!meter.isDue(at: 80_000_008) && meter.isDue(at: 90_000_008))
         let late: UInt64 = 20_000_000_000
         #expect(meter.pace(late) == .seconds(1))
-        meter.asked()
+        meter.asked(0)
         meter.answered(32 << 20, now: late)
         #expect(!meter.isDue(at: late + 800_000_000) && meter.isDue(at: late + 900_000_000))
     }
     @Test("what has been high for 10 s is reported once, and so is its end") func lasting() {
         var meter = BacklogEstimator()
-        meter.asked()
+        meter.asked(0)
         meter.answered(33 << 20, now: 0)
         let isAdmitted = meter.admits(1, messages: 1, now: 5)
         #expect(!isAdmitted)
         let times: [UInt64] = [9_999_999_999, 10_000_000_005, 20_000_000_000]
         let changes = times.map { meter.takeChange($0) }
-        #expect(changes == [nil, .lasts(bytes: 33 << 20), nil])
-        meter.asked()
+        #expect(changes == [nil, .lasts(bytes: 33 << 20, isLate: false), nil])
+        meter.asked(0)
         meter.answered(0, now: 21_000_000_000)
         let later = [21_000_000_000, 22_000_000_000].map { meter.takeChange($0) }
         #expect(later == [.isOver, nil])
