@@ -216,7 +216,7 @@ extension StreamMachine {
         case .given(0, let sequence): (position.epoch, position.sequence) = (0, min(sequence, answer.head))
         case .given(let epoch, let sequence) where isAhead(sequence, in: epoch, of: answer):
             (position.epoch, position.sequence) = (epoch, sequence)
-            position.isAhead = epoch != answer.epoch
+            position.aheadOf = epoch != answer.epoch ? answer.head : nil
         case .given(let epoch, answer.from): position.epoch = epoch
         case .given(let epoch, let sequence):
             isOther = true
@@ -224,13 +224,13 @@ extension StreamMachine {
         case .reached(let former, _, _) where isAhead(former.sequence, in: former.epoch, of: answer):
             position = former
             position.ownerEpoch = answer.epoch
-            position.isAhead = former.epoch != answer.epoch
+            position.aheadOf = former.epoch != answer.epoch ? answer.head : nil
         // A run that answered before cannot have lost what it had: there `from` may be behind what was read, since it
         // counts what was emitted.
         case .reached(let former, _, _)
         where former.sequence == answer.from || former.ownerEpoch == answer.epoch && !former.isAhead:
             position = former
-            (position.ownerEpoch, position.isAhead) = (answer.epoch, false)
+            (position.ownerEpoch, position.aheadOf) = (answer.epoch, nil)
         case .reached(let former, _, _):
             isOther = true
             position.isBeforeOldest = former.isBeforeOldest
@@ -247,6 +247,8 @@ extension StreamMachine {
     /// it has is of this stream's history; or may be, where the stream does not know which runs led to its place.
     private func isAhead(_ sequence: UInt64, in epoch: UInt64, of answer: Attachment) -> Bool {
         if !answer.details.isOpen || sequence <= answer.from { return false }
+        // It has come to a later run, and so has all that it will ever have of this one.
+        if answer.details.runs.dropLast().contains(where: { $0.epoch == epoch }) { return false }
         if answer.from >= answer.head { return true }
         return answer.from == 0 && answer.head <= sequence && lineage.ancestry(of: epoch).isEmpty
     }
@@ -279,9 +281,14 @@ extension StreamMachine {
     var isBehind: Bool { anchor.isBehind }
     /// What `Attach` asks about. Epoch 0: whatever run there is.
     var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
-    /// A mirror goes on beyond this stream's place in a run that is not the place's: its answer shows from where the
-    /// histories differ.
-    mutating func askWhoIsAhead() -> Action {
+    /// A mirror that this stream is ahead of has come to a sequence. In a run that did not lead to this stream's place,
+    /// or beyond the place, its history is another one: its answer shows from where on. Nil: it may still come here.
+    mutating func askWhoIsAhead(at sequence: UInt64) -> Action? {
+        guard let come = reached.aheadOf, sequence > come else { return nil }
+        if sequence <= reached.sequence {
+            let ancestry = lineage.ancestry(of: reached.epoch)
+            if ancestry.isEmpty || ancestry.contains(where: { $0.epoch == reached.ownerEpoch }) { return nil }
+        }
         awaitAnswer(from: reached.anchor())
         return attachAgain()
     }

@@ -106,9 +106,10 @@ extension StreamMachine {
         var isEnded = false
         /// The stream began with the oldest event, and no page was read: what was removed before is nobody's loss.
         var isBeforeOldest = false
-        /// The owner is a mirror that has not come to the run of this position. Unless it does, its history is another
-        /// one.
-        var isAhead = false
+        /// The owner is a mirror that has not come to the run of this position; so far it has come to here. Unless it
+        /// comes to that run, its history is another one.
+        var aheadOf: UInt64?
+        var isAhead: Bool { aheadOf != nil }
 
         static var none: Self { Self(epoch: 0, sequence: 0, ownerEpoch: 0) }
 

@@ -149,7 +149,7 @@ package struct StreamMachine<Payload> {
     private mutating func receiveInOrder(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Action {
         let gap: Gap?
         let place = place(of: name, sequence, previous)
-        if reached.isAhead { return place == .nowhere ? .nothing : askWhoIsAhead() }
+        if reached.isAhead { return askWhoIsAhead(at: sequence) ?? .nothing }
         switch place {
         case .nowhere: return .nothing
         case .next: gap = nil
@@ -211,7 +211,7 @@ package struct StreamMachine<Payload> {
         case .joining, .live:
             guard reached.ownerEpoch == epoch else { return .nothing }
             confirm()
-            if reached.isAhead { return sequence > reached.sequence ? askWhoIsAhead() : .nothing }
+            if reached.isAhead { return askWhoIsAhead(at: sequence) ?? .nothing }
             return isDurable ? readHole(to: sequence, last: last) : reportHole(to: sequence, last: last, isLast: isLast)
         }
     }

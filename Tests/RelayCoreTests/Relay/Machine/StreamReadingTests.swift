@@ -205,6 +205,33 @@ import Testing
         _ = machine.ownerAppeared(isNew: true)
         #expect(Self.text(machine.finishAttach(Self.answer(9, from: 7, head: 7, last: ["A": 7]))) == [])
     }
+    @Test("a mirror that goes on otherwise below one that waits for it shows that at once", arguments: [false, true])
+    func mirrorTurns(byHead: Bool) {
+        let runs = [StreamRun(epoch: 7, first: 1), StreamRun(epoch: 8, first: 4)]
+        func answer(_ epoch: UInt64, from: UInt64, head: UInt64, _ runs: [StreamRun]) -> RelayCore.Attachment {
+            RelayCore.Attachment(
+                epoch: epoch, from: from, oldest: 1, head: head, last: ["A": head],
+                details: AttachOptions(runs: runs, isOpen: true))
+        }
+        // It stands at #6 of run 8, and is ahead of a mirror that is at #2 of run 7, which led there.
+        var machine = Machine(from: .after(epoch: 8, sequence: 6, runs: runs), isDurable: true)
+        _ = machine.want(nil)
+        _ = machine.ownerAppeared(isNew: false)
+        #expect(Self.text(machine.finishAttach(answer(7, from: 2, head: 2, [runs[0]]))) == [])
+        #expect(Self.come(&machine, 3) == ["drop"])
+        // The next run there is another one, and has an event in place of one that was delivered.
+        _ = machine.ownerVanished()
+        _ = machine.ownerAppeared(isNew: true)
+        let others = [runs[0], StreamRun(epoch: 9, first: 4)]
+        #expect(Self.text(machine.finishAttach(answer(9, from: 3, head: 3, others))) == [])
+        #expect(Self.text(machine.head(epoch: 9, sequence: 3, last: ["A": 3])) == [])
+        let asked = byHead ? Self.text(machine.head(epoch: 9, sequence: 4, last: ["A": 4])) : Self.come(&machine, 4)
+        #expect(asked.first == "attach 8#6")
+        #expect(
+            Self.text(machine.finishAttach(answer(9, from: 3, head: 4, others))).first
+                == "historyReplaced 8#7...18446744073709551615")
+        #expect(machine.position?.sequence == 3)
+    }
     @Test("a service that dies between commit and emission: what was read ahead is no other history") func ahead() {
         var machine = Self.live(at: 3)
         _ = Self.come(&machine, 5)
