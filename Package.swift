@@ -51,6 +51,8 @@ let package = Package(
             name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "RelayBus", "CRelayShims"],
             swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
+        // Replicas of other machines' streams: so far what is pure. The core does not know of it.
+        .target(name: "RelayMirrors", dependencies: ["RelayCore"], swiftSettings: strict),
         // Tells systemd how a service is. The core does not link its library.
         .target(name: "RelaySystemd", dependencies: ["RelayCore", "CSystemd"], swiftSettings: strict),
         // Between Relay's values and Foundation's: for programs that import it anyway.
@@ -100,6 +102,8 @@ let package = Package(
             name: "RelayJournalTests",
             dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "TestTraits", "CSQLite"],
             swiftSettings: strict),
+        .testTarget(
+            name: "RelayMirrorsTests", dependencies: ["RelayCore", "RelayMirrors", "TestTraits"], swiftSettings: strict),
         .testTarget(
             name: "RelaySystemdTests",
             dependencies: ["RelayCore", "RelayJournal", "RelaySystemd", "RelayTestKit", "TestTraits"],

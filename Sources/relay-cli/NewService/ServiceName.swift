@@ -37,7 +37,8 @@ struct ServiceName: Equatable, Sendable {
         // Relay's, its tests' helpers among them.
         "BusProcess", "CDBus", "CExpat", "CFaultVFS", "CGLib", "CRelayShims", "CRelayVersion", "CRingAttack", "CSQLite",
         "CSystemd", "CTransportSupport", "RelayBus", "RelayCore", "RelayEvents", "RelayFoundation", "RelayJournal",
-        "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire", "Relocation", "RelocationDomain", "RingSupport",
+        "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire", "Relocation", "RelocationDomain",
+        "RingSupport",
         "Telemetry", "TelemetryDomain", "TestSupport", "TestTraits", "TransportReport", "WireSupport",
         // Swift's.
         "Builtin", "Cxx", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials",

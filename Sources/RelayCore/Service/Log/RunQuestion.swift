@@ -60,5 +60,5 @@ package struct CommonRun: Hashable, Sendable {
     let end: UInt64?
 
     /// Up to where the two histories are the same for certain, in a log that has come to `head`.
-    func from(head: UInt64) -> UInt64 { min(limit, end ?? head) }
+    package func from(head: UInt64) -> UInt64 { min(limit, end ?? head) }
 }

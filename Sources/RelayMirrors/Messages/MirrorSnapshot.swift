@@ -1,0 +1,129 @@
+package import RelayCore
+
+/// What a mirror has to know beside the events: the body of a snapshot.
+package struct MirrorSnapshot: Hashable, Sendable {
+    package struct Document: Hashable, Sendable {
+        package let name: String
+        /// Of the entry that set the state.
+        package let sequence: UInt64
+        package let schema: UInt32
+        /// As `GetDocument` returns it.
+        package let state: [UInt8]
+        package init(name: String, sequence: UInt64, schema: UInt32, state: [UInt8]) {
+            (self.name, self.sequence, self.schema, self.state) = (name, sequence, schema, state)
+        }
+    }
+    /// Of the history, all of them: by rising first sequence, the origin's last.
+    package var runs: [StreamRun]
+    /// The last sequence of each name.
+    package var last: [String: UInt64] = [:]
+    /// Those of the documents.
+    package var schemas: [UInt32: EventSchema] = [:]
+    package var documents: [Document] = []
+    /// The interface's, as `Contract` returns it.
+    package var contract = ""
+
+    package init(runs: [StreamRun]) { self.runs = runs }
+
+    // MARK: Bytes
+
+    package func bytes() throws(RelayError) -> [UInt8] {
+        var writer = WireWriter(capacity: 1_024 + runs.count * 16)
+        let pairs = writer.beginArray(elementAlignment: 8)
+        for run in runs {
+            writer.uint64(run.epoch)
+            writer.uint64(run.first)
+        }
+        try writer.endArray(pairs)
+        let names = writer.beginArray(elementAlignment: 8)
+        for (name, sequence) in last.sorted(by: { $0.key < $1.key }) {
+            writer.align(8)
+            try writer.string(name)
+            writer.uint64(sequence)
+        }
+        try writer.endArray(names)
+        try Stream1.write(schemas, into: &writer)
+        let states = writer.beginArray(elementAlignment: 8)
+        for document in documents {
+            writer.align(8)
+            try writer.string(document.name)
+            writer.uint64(document.sequence)
+            writer.uint32(document.schema)
+            let state = writer.beginArray(elementAlignment: 1)
+            writer.append(document.state)
+            try writer.endArray(state)
+        }
+        try writer.endArray(states)
+        try writer.string(contract)
+        return writer.takeBytes()
+    }
+    /// Throws for a body that is no snapshot's, or that contradicts the header.
+    ///
+    /// - Parameter header: that of any of its parts.
+    package init(_ bytes: [UInt8], of header: MirrorHeader) throws {
+        self = try bytes.withUnsafeBytes { bytes in
+            do {
+                var reader = WireReader(bytes)
+                let snapshot = try Self(&reader)
+                try reader.finish()
+                if let fault = snapshot.fault(in: header) { throw WireFault(.payload(fault), at: 0) }
+                return snapshot
+            } catch let fault as WireFault { throw fault.relayError("a snapshot of a mirror") }
+        }
+    }
+    private init(_ reader: inout WireReader) throws {
+        runs = try reader.elements { reader throws(WireFault) in
+            StreamRun(epoch: try reader.uint64(), first: try reader.uint64())
+        }
+        for (name, sequence) in try reader.elements({ reader throws(WireFault) in
+            (try reader.string(), try reader.uint64())
+        }) {
+            try BusNames.check(name, as: .member)
+            last[name] = sequence
+        }
+        schemas = try Stream1.readSchemas(&reader)
+        documents = try reader.elements { reader throws(WireFault) in
+            let (name, sequence, schema) = (try reader.string(), try reader.uint64(), try reader.uint32())
+            let end = try reader.beginArray(elementAlignment: 1)
+            var state: [UInt8] = []
+            state.reserveCapacity(end - reader.position)
+            while reader.position < end { state.append(try reader.byte()) }
+            return Document(name: name, sequence: sequence, schema: schema, state: state)
+        }
+        contract = try reader.string()
+    }
+    private func fault(in header: MirrorHeader) -> String? {
+        guard let first = runs.first, let present = runs.last else { return "no run" }
+        if present.epoch != header.epoch { return "the run \(present.epoch) in a snapshot of \(header.epoch)" }
+        if first.epoch != header.journal { return "the journal \(first.epoch) in a snapshot of \(header.journal)" }
+        if Set(runs.map(\.epoch)).count != runs.count || runs.contains(where: { $0.epoch == 0 }) {
+            return "a run that is there twice, or has the epoch 0"
+        }
+        var before: UInt64 = 1
+        for run in runs {
+            if run.first < before || run.first > MirrorHeader.lastSequence { return "a run from #\(run.first) on" }
+            before = run.first
+        }
+        for document in documents where schemas[document.schema]?.event != document.name {
+            return "the document \(BusNames.quoted(document.name)) of the schema \(document.schema)"
+        }
+        return nil
+    }
+}
+
+extension WireReader {
+    /// The elements of an array of structures.
+    fileprivate mutating func elements<Element>(
+        _ read: (inout WireReader) throws(WireFault) -> Element
+    ) throws(WireFault) -> [Element] {
+        let end = try beginArray(elementAlignment: 8)
+        let start = position
+        var elements: [Element] = []
+        while position < end {
+            try align(8)
+            elements.append(try read(&self))
+        }
+        try endArray(end, elements: start)
+        return elements
+    }
+}
