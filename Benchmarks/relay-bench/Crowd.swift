@@ -12,7 +12,7 @@ enum Crowd {
     /// How long is looked on after all are ready, in seconds: relays ask again.
     static let after = 60.0
 
-    /// False when a relay is not ready in time, or was not told what it missed.
+    /// False when a relay is not ready in time, or misses events without a report.
     ///
     /// - Parameter rate: how many events a second are published meanwhile.
     static func measure(processes: Int, relays: Int, rate: Int) throws -> Bool {
@@ -57,7 +57,7 @@ enum Crowd {
         print("the service's processor: \(text(Double(second[2]) / 1e9)) s")
         for failure in Set(failures).sorted().prefix(5) { print(failure) }
         let areReady = RelayBench.verdict("relays that were not ready in \(limit) s", Double(failures.count), atMost: 0)
-        let isTold = RelayBench.verdict("events that a relay neither had nor was told of", Double(sum(4)), atMost: 0)
+        let isTold = RelayBench.verdict("events that were neither delivered nor reported", Double(sum(4)), atMost: 0)
         return areReady && isTold
     }
     private static func rings(of service: Child) throws -> [UInt64] {

@@ -29,22 +29,24 @@ enum FollowRole {
         }
         withExtendedLifetime(subscription) {}
     }
-    /// What a relay was given, from the first event that it had or was told of.
-    private struct Given {
+    /// What a relay received, from its first event or gap on.
+    private struct Received {
         var first = UInt64.max
-        var had: UInt64 = 0
+        var delivered: UInt64 = 0
         var missed: UInt64 = 0
 
         mutating func have(_ sequence: UInt64) {
             first = min(first, sequence)
-            had += 1
+            delivered += 1
         }
         mutating func miss(_ sequences: ClosedRange<UInt64>) {
             first = min(first, sequences.lowerBound)
             missed += sequences.upperBound - sequences.lowerBound + 1
         }
-        /// What it neither had nor was told of, of so many.
-        func unknown(of published: UInt64) -> UInt64 { first > published ? 0 : published - first + 1 - had - missed }
+        /// How many of the published events were neither delivered nor reported.
+        func unknown(of published: UInt64) -> UInt64 {
+            first > published ? 0 : published - first + 1 - delivered - missed
+        }
     }
     /// Several relays, each with its connection: says how each became ready, and ends with its input. Each line of that has
     /// how many events were published.
@@ -53,12 +55,12 @@ enum FollowRole {
         let relays = try (0..<count).map { _ in
             try EventRelay(following: Followed1.service, on: .address(address), interfaces: Followed1.self)
         }
-        let given = Mutex([Given](repeating: Given(), count: count))
+        let received = Mutex([Received](repeating: Received(), count: count))
         let subscriptions = relays.enumerated().map { index, relay in
             relay.publisher.subscribe(to: Moved.self) { event in
-                given.withLock { $0[index].have(event.number + 1) }
+                received.withLock { $0[index].have(event.number + 1) }
             } onGap: { gap in
-                given.withLock { $0[index].miss(gap.sequences) }
+                received.withLock { $0[index].miss(gap.sequences) }
             }
         }
         await withTaskGroup { group in
@@ -76,11 +78,13 @@ enum FollowRole {
         try await onThread {
             while let published = readLine().flatMap({ UInt64($0) }) {
                 let streams = relays.map { $0.metrics.streams[0] }
-                let given = given.withLock { $0 }
-                let (had, missed) = (given.reduce(0) { $0 + $1.had }, given.reduce(0) { $0 + $1.missed })
-                let unknown = given.reduce(0) { $0 + $1.unknown(of: published) }
+                let received = received.withLock { $0 }
+                let (delivered, missed) = (
+                    received.reduce(0) { $0 + $1.delivered }, received.reduce(0) { $0 + $1.missed }
+                )
+                let unknown = received.reduce(0) { $0 + $1.unknown(of: published) }
                 say(
-                    "rings \(streams.count { $0.usesRing }) \(streams.count { $0.ringRefusal != nil }) \(had) \(missed) \(unknown)"
+                    "rings \(streams.count { $0.usesRing }) \(streams.count { $0.ringRefusal != nil }) \(delivered) \(missed) \(unknown)"
                 )
             }
         }

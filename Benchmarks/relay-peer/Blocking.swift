@@ -16,7 +16,7 @@ enum Blocking {
         switch words[0] {
         case "blocked": try await serve(on: bus, in: words[2])
         case "hold": try await hold(on: bus, callers: Int(words[2]) ?? 0)
-        case "notice": try await notice(on: bus, seconds: Double(words[2]) ?? 0)
+        case "notice": try await notice(at: words[1], seconds: Double(words[2]) ?? 0)
         default: return false
         }
         return true
@@ -52,8 +52,8 @@ enum Blocking {
         print("{\"held\": \(callers)}")
         fflush(nil)
     }
-    private static func notice(on bus: Bus, seconds: Double) async throws {
-        let relay = try await relay(on: bus)
+    private static func notice(at address: String, seconds: Double) async throws {
+        let relay = try await relay(on: .address(address))
         let times = Times()
         let events = try relay.subscribe(to: Booked.self, onGap: .ignore) { event in
             times.event(peer_now() - event.sentAt)
@@ -64,7 +64,7 @@ enum Blocking {
             _ = try await relay.call(Book(sentAt: peer_now()))
         }
         times.removeAll()
-        let status = try StatusQuestion(address: CommandLine.arguments[2])
+        let status = try StatusQuestion(address)
         peer_ready()
         peer_wait_for_go()
         let end = peer_now() + UInt64(seconds * 1e9)
@@ -125,8 +125,9 @@ private final class Times: Sendable {
 /// `Status`, as any client of D-Bus asks for it.
 private final class StatusQuestion {
     private var bus: OpaquePointer?
+    private let path = "/" + BenchBlocked1.name.split(separator: ".").joined(separator: "/")
 
-    init(address: String) throws {
+    init(_ address: String) throws {
         try check(sd_bus_new(&bus))
         try check(sd_bus_set_address(bus, address))
         try check(sd_bus_set_bus_client(bus, 1))
@@ -139,9 +140,7 @@ private final class StatusQuestion {
             sd_bus_message_unref(call)
             sd_bus_message_unref(reply)
         }
-        let path = BenchBlocked1.name.split(separator: ".").joined(separator: "/")
-        try check(
-            sd_bus_message_new_method_call(bus, &call, PEER_SERVICE, "/\(path)", "org.eventrelay.Stream1", "Status"))
+        try check(sd_bus_message_new_method_call(bus, &call, PEER_SERVICE, path, "org.eventrelay.Stream1", "Status"))
         try check(sd_bus_call(bus, call, 0, nil, &reply))
     }
     private func check(_ result: Int32) throws {

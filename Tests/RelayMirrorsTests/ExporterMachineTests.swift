@@ -58,7 +58,7 @@ import Testing
             looked += 1
             machine.received(.other)
         }
-        #expect(looked == ExporterMachine.searchLimit && machine.demand == .attach)
+        #expect(looked == BackwardSearch.limit && machine.demand == .attach)
         machine.attached(runs: Self.runs, oldest: 1)
         #expect(machine.demand == .appendSnapshot(position: 0, expecting: 5_000))
         // Foreign messages stand behind a snapshot.

@@ -126,21 +126,16 @@ package enum Stream1 {
     }
     /// Throws `SchemaMismatch` when a field's description cannot be read, `InvalidArgument` for what is no event's name.
     package static func readSchemas(_ reader: inout WireReader) throws -> [UInt32: EventSchema] {
-        var schemas: [UInt32: EventSchema] = [:]
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
+        let entries = try reader.elements { reader throws(WireFault) in
             let number = try reader.uint32()
             try reader.align(8)
-            let event = try reader.string()
-            try BusNames.check(event, as: .member)
-            let fields = try readNames(&reader).map { description throws(RelayError) in
-                try WireField(parsing: description)
-            }
-            schemas[number] = EventSchema(event: event, fields: fields)
+            return (number, event: try reader.string(), fields: try readNames(&reader))
         }
-        try reader.endArray(end, elements: start)
+        var schemas: [UInt32: EventSchema] = [:]
+        for (number, event, fields) in entries {
+            try BusNames.check(event, as: .member)
+            schemas[number] = EventSchema(event: event, fields: try fields.map { try WireField(parsing: $0) })
+        }
         return schemas
     }
 
@@ -167,16 +162,8 @@ package enum Stream1 {
         guard let id = ContractID(text) else {
             throw RelayError(.schemaMismatch, "\(BusNames.quoted(text)) is no contract's id")
         }
-        var contracts: [String: String] = [:]
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
-            let name = try reader.string()
-            contracts[name] = try reader.string()
-        }
-        try reader.endArray(end, elements: start)
-        return (id, contracts)
+        let entries = try reader.elements { reader throws(WireFault) in (try reader.string(), try reader.string()) }
+        return (id, Dictionary(entries) { $1 })
     }
 
     // MARK: Parts
@@ -187,14 +174,9 @@ package enum Stream1 {
         try writer.endArray(array)
     }
     static func readNames(_ reader: inout WireReader) throws(WireFault) -> [String] {
-        var names: [String] = []
-        let end = try reader.beginArray(elementAlignment: 4)
-        let start = reader.position
-        while reader.position < end { names.append(try reader.string()) }
-        try reader.endArray(end, elements: start)
-        return names
+        try reader.elements(alignment: 4) { reader throws(WireFault) in try reader.string() }
     }
-    private static func write(_ last: [String: UInt64], into writer: inout WireWriter) throws(RelayError) {
+    package static func write(_ last: [String: UInt64], into writer: inout WireWriter) throws(RelayError) {
         let array = writer.beginArray(elementAlignment: 8)
         for (name, sequence) in last.sorted(by: { $0.key < $1.key }) {
             writer.align(8)
@@ -203,16 +185,8 @@ package enum Stream1 {
         }
         try writer.endArray(array)
     }
-    private static func readLast(_ reader: inout WireReader) throws(WireFault) -> [String: UInt64] {
-        var last: [String: UInt64] = [:]
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
-            let name = try reader.string()
-            last[name] = try reader.uint64()
-        }
-        try reader.endArray(end, elements: start)
-        return last
+    package static func readLast(_ reader: inout WireReader) throws(WireFault) -> [String: UInt64] {
+        let entries = try reader.elements { reader throws(WireFault) in (try reader.string(), try reader.uint64()) }
+        return Dictionary(entries) { $1 }
     }
 }

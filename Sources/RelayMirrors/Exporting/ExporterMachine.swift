@@ -2,7 +2,7 @@ package import RelayCore
 
 /// What an exporter does next, as a value. All that it knows is in the channel and at the origin.
 ///
-/// The caller performs `demand`, and tells what came of it.
+/// The caller performs `demand`, and reports the result.
 package struct ExporterMachine: Hashable, Sendable {
     package enum Demand: Hashable, Sendable {
         case connect
@@ -52,7 +52,7 @@ package struct ExporterMachine: Hashable, Sendable {
     }
     private enum State: Hashable {
         case apart, asking
-        case searching(next: UInt64, left: Int, first: UInt64, Place)
+        case searching(BackwardSearch, Place)
         case attaching(Place)
         case exporting(Export)
         case appending(Export, ClosedRange<UInt64>, epoch: UInt64)
@@ -63,8 +63,6 @@ package struct ExporterMachine: Hashable, Sendable {
     package let writer: UInt64
     /// The number of its last message; nil: it has appended none.
     private var lastAppended: UInt64?
-    /// How many messages are looked through for the tail.
-    package static let searchLimit = 1_024
 
     package init(writer: UInt64) { self.writer = writer }
 
@@ -72,7 +70,7 @@ package struct ExporterMachine: Hashable, Sendable {
         switch state {
         case .apart: .connect
         case .asking: .look
-        case .searching(let next, _, _, _): .message(next)
+        case .searching(let search, _): .message(search.next)
         case .attaching: .attach
         case .exporting(let export) where export.snapshot == nil:
             .appendSnapshot(position: export.position, expecting: export.number)
@@ -98,22 +96,21 @@ package struct ExporterMachine: Hashable, Sendable {
         if bounds.first > bounds.last {
             state = .attaching(place)
         } else {
-            state = .searching(next: bounds.last, left: Self.searchLimit, first: bounds.first, place)
+            state = .searching(BackwardSearch(bounds), place)
         }
     }
     package mutating func received(_ news: MirrorNews) {
-        guard case .searching(let next, let left, let first, var place) = state else { return }
-        if let newest = place.newest, newest.numbers.upperBound == next {
-            (place.tail, place.tailNumber) = (newest.header, next)
-            state = .attaching(place)
+        guard case .searching(var search, var place) = state else { return }
+        if let newest = place.newest, newest.numbers.upperBound == search.next {
+            place.tail = newest.header
         } else if case .page(let header) = news {
-            (place.tail, place.tailNumber) = (header, next)
-            state = .attaching(place)
-        } else if next <= first || left <= 1 {
-            state = .attaching(place)
-        } else {
-            state = .searching(next: next - 1, left: left - 1, first: first, place)
+            place.tail = header
+        } else if search.goBack() {
+            state = .searching(search, place)
+            return
         }
+        if place.tail != nil { place.tailNumber = search.next }
+        state = .attaching(place)
     }
     /// The carrier has removed its messages below a number: the snapshot may be gone.
     package mutating func removed(below first: UInt64) {

@@ -35,13 +35,7 @@ package struct MirrorSnapshot: Hashable, Sendable {
             writer.uint64(run.first)
         }
         try writer.endArray(pairs)
-        let names = writer.beginArray(elementAlignment: 8)
-        for (name, sequence) in last.sorted(by: { $0.key < $1.key }) {
-            writer.align(8)
-            try writer.string(name)
-            writer.uint64(sequence)
-        }
-        try writer.endArray(names)
+        try Stream1.write(last, into: &writer)
         try Stream1.write(schemas, into: &writer)
         let states = writer.beginArray(elementAlignment: 8)
         for document in documents {
@@ -75,19 +69,13 @@ package struct MirrorSnapshot: Hashable, Sendable {
         runs = try reader.elements { reader throws(WireFault) in
             StreamRun(epoch: try reader.uint64(), first: try reader.uint64())
         }
-        for (name, sequence) in try reader.elements({ reader throws(WireFault) in
-            (try reader.string(), try reader.uint64())
-        }) {
-            try BusNames.check(name, as: .member)
-            last[name] = sequence
-        }
+        last = try Stream1.readLast(&reader)
+        for name in last.keys { try BusNames.check(name, as: .member) }
         schemas = try Stream1.readSchemas(&reader)
         documents = try reader.elements { reader throws(WireFault) in
             let (name, sequence, schema) = (try reader.string(), try reader.uint64(), try reader.uint32())
             let end = try reader.beginArray(elementAlignment: 1)
-            var state: [UInt8] = []
-            state.reserveCapacity(end - reader.position)
-            while reader.position < end { state.append(try reader.byte()) }
+            let state = Array(try reader.raw(end - reader.position))
             return Document(name: name, sequence: sequence, schema: schema, state: state)
         }
         contract = try reader.string()
@@ -108,22 +96,5 @@ package struct MirrorSnapshot: Hashable, Sendable {
             return "the document \(BusNames.quoted(document.name)) of the schema \(document.schema)"
         }
         return nil
-    }
-}
-
-extension WireReader {
-    /// The elements of an array of structures.
-    fileprivate mutating func elements<Element>(
-        _ read: (inout WireReader) throws(WireFault) -> Element
-    ) throws(WireFault) -> [Element] {
-        let end = try beginArray(elementAlignment: 8)
-        let start = position
-        var elements: [Element] = []
-        while position < end {
-            try align(8)
-            elements.append(try read(&self))
-        }
-        try endArray(end, elements: start)
-        return elements
     }
 }

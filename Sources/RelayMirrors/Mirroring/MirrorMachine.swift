@@ -2,7 +2,7 @@ package import RelayCore
 
 /// What a mirror does next, as a value: with the channel, and with its name on the bus.
 ///
-/// The caller performs `demand` and `serviceStep`, and tells what came of it. It commits each change before it goes on,
+/// The caller performs `demand` and `serviceStep`, and reports the result. It commits each change before it goes on,
 /// with the replica's state in the same transaction.
 package struct MirrorMachine: Hashable, Sendable {
     package enum Demand: Hashable, Sendable {
@@ -26,7 +26,7 @@ package struct MirrorMachine: Hashable, Sendable {
     private enum State: Hashable {
         case apart, asking
         case checking(ReplicaState.Bookmark, Channel)
-        case searching(next: UInt64, left: Int, Channel)
+        case searching(BackwardSearch, Channel)
         /// `known`: the number of the snapshot that was the newest when the channel was found.
         case reading(next: UInt64, known: UInt64)
     }
@@ -40,8 +40,6 @@ package struct MirrorMachine: Hashable, Sendable {
     private var served: UInt64?
     /// The replica has lost events since it was opened.
     private var isTurned = false
-    /// How many messages are looked through backwards; then all are read again.
-    package static let searchLimit = 1_024
 
     package init(_ replica: ReplicaState) { self.replica = replica }
 
@@ -52,7 +50,8 @@ package struct MirrorMachine: Hashable, Sendable {
         case .apart: .connect
         case .asking: .look
         case .checking(let bookmark, _): .message(bookmark.number)
-        case .searching(let next, _, _), .reading(let next, _): .message(next)
+        case .searching(let search, _): .message(search.next)
+        case .reading(let next, _): .message(next)
         }
     }
     package mutating func connected() { state = .asking }
@@ -89,13 +88,13 @@ package struct MirrorMachine: Hashable, Sendable {
             } else {
                 search(channel)
             }
-        case .searching(let next, let left, let channel):
+        case .searching(var search, let channel):
             if replica.has(news) {
-                read(from: next + 1, channel.newest)
-            } else if next <= channel.bounds.first || left <= 1 {
-                read(from: channel.bounds.first, channel.newest)
+                read(from: search.next + 1, channel.newest)
+            } else if search.goBack() {
+                state = .searching(search, channel)
             } else {
-                state = .searching(next: next - 1, left: left - 1, channel)
+                read(from: channel.bounds.first, channel.newest)
             }
         case .reading(let next, let known):
             guard number == next else { break }
@@ -116,7 +115,7 @@ package struct MirrorMachine: Hashable, Sendable {
         if case .reading(let next, let known) = state, next <= number { read(from: number + 1, known) }
     }
     private mutating func search(_ channel: Channel) {
-        state = .searching(next: channel.bounds.last, left: Self.searchLimit, channel)
+        state = .searching(BackwardSearch(channel.bounds), channel)
     }
     private mutating func read(from next: UInt64, _ known: UInt64) {
         state = .reading(next: next, known: known)

@@ -127,6 +127,20 @@ package struct WireReader {
     @inline(__always) package func endArray(_ end: Int, elements start: Int) throws(WireFault) {
         if position != end { throw WireFault(.arrayLength(end - start), at: start) }
     }
+    /// Reads an array: `read` takes one element, from its alignment on.
+    package mutating func elements<Element>(
+        alignment: Int = 8, _ read: (inout WireReader) throws(WireFault) -> Element
+    ) throws(WireFault) -> [Element] {
+        let end = try beginArray(elementAlignment: alignment)
+        let start = position
+        var elements: [Element] = []
+        while position < end {
+            try align(alignment)
+            elements.append(try read(&self))
+        }
+        try endArray(end, elements: start)
+        return elements
+    }
     /// Whether the next bytes are those at an earlier position. False when there are fewer.
     @inline(__always) package func repeats(_ size: Int, of earlier: Int) -> Bool {
         // In bounds: so many are left, and the others lie before them.

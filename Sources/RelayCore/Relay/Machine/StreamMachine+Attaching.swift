@@ -282,12 +282,12 @@ extension StreamMachine {
     /// What `Attach` asks about. Epoch 0: whatever run there is.
     var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
     /// A mirror that this stream is ahead of has come to a sequence. In a run that did not lead to this stream's place,
-    /// or beyond the place, its history is another one: its answer shows from where on. Nil: it may still come here.
-    mutating func askWhoIsAhead(at sequence: UInt64) -> Action? {
-        guard let come = reached.aheadOf, sequence > come else { return nil }
+    /// or beyond the place, its history is another one: its answer shows from where on. Else it may still come here.
+    mutating func askWhoIsAhead(at sequence: UInt64) -> Action {
+        guard let come = reached.aheadOf, sequence > come else { return .nothing }
         if sequence <= reached.sequence {
             let ancestry = lineage.ancestry(of: reached.epoch)
-            if ancestry.isEmpty || ancestry.contains(where: { $0.epoch == reached.ownerEpoch }) { return nil }
+            if ancestry.isEmpty || ancestry.contains(where: { $0.epoch == reached.ownerEpoch }) { return .nothing }
         }
         awaitAnswer(from: reached.anchor())
         return attachAgain()

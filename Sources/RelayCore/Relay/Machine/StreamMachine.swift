@@ -147,10 +147,9 @@ package struct StreamMachine<Payload> {
         }
     }
     private mutating func receiveInOrder(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Action {
+        if reached.isAhead { return askWhoIsAhead(at: sequence) }
         let gap: Gap?
-        let place = place(of: name, sequence, previous)
-        if reached.isAhead { return askWhoIsAhead(at: sequence) ?? .nothing }
-        switch place {
+        switch place(of: name, sequence, previous) {
         case .nowhere: return .nothing
         case .next: gap = nil
         case .behindHole(let through):
@@ -211,7 +210,7 @@ package struct StreamMachine<Payload> {
         case .joining, .live:
             guard reached.ownerEpoch == epoch else { return .nothing }
             confirm()
-            if reached.isAhead { return askWhoIsAhead(at: sequence) ?? .nothing }
+            if reached.isAhead { return askWhoIsAhead(at: sequence) }
             return isDurable ? readHole(to: sequence, last: last) : reportHole(to: sequence, last: last, isLast: isLast)
         }
     }

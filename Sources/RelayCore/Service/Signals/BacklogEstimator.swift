@@ -22,7 +22,7 @@ struct BacklogEstimator {
     }
     /// What is worth a notice.
     enum Change: Equatable {
-        /// It has been high for `lasting`, with so many bytes ahead; or since the bus is late.
+        /// It has been high for `lasting`, with so many bytes ahead, or because the bus answers late.
         case lasts(bytes: Int, isLate: Bool)
         /// It was reported, and is over.
         case isOver
@@ -36,7 +36,7 @@ struct BacklogEstimator {
     /// A question that waits for its answer: when it was asked, and what was sent since.
     private var question: (at: UInt64, sent: Amount)?
     private(set) var isHigh = false
-    /// It is, since the bus takes long to answer.
+    /// It is high because the bus answers late.
     private var isLate = false
     private var highSince: UInt64 = 0
     private var isLastingReported = false
@@ -96,8 +96,8 @@ struct BacklogEstimator {
     /// Whether signals may be sent, of so many bytes altogether; counts them if so. If not, it is high, until it is
     /// low.
     mutating func admits(_ bytes: Int, messages: Int, now: @autoclosure () -> UInt64) -> Bool {
-        let cost = cost(bytes, messages)
         if isHigh { return false }
+        let cost = cost(bytes, messages)
         isLate = isLate(now)
         if isLate || ahead + cost > marks.high {
             (isHigh, highSince) = (true, now())
