@@ -91,8 +91,10 @@ import Testing
                 // One that attaches after the first pruning begins with what is left.
                 try await watcher.program?.line(containing: "watching")
                 try site.arm()
-                // Until there is enough for it.
-                while dying.exit == nil, writer.acknowledged < 6_000, try await writer.write(100) {}
+                // Until there is enough for it. What one pruning frees has to be worth giving back, however slow the
+                // writing is.
+                let size: UInt64 = place == .vacuuming ? 600 : 100
+                while dying.exit == nil, writer.acknowledged < 6_000, try await writer.write(size) {}
             }
             let isOver = await eventually { dying.exit != nil }
             #expect(isOver && writer.acknowledged < 6_000)

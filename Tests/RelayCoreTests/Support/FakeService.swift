@@ -34,6 +34,7 @@ final class FakeService: BusHandler {
         var lostRings = 0
         /// As on a restricted interface: no signals for the relay, which has a ring.
         var isHandedOver = false
+        var openedRings = 0
         var closedRings = 0
         /// Calls of `OpenRing` wait until they are answered late.
         var delaysRings = false
@@ -158,6 +159,7 @@ final class FakeService: BusHandler {
             state.delaysRings = false
             let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
             for call in state.delayedRings { try state.connection?.reply(to: call, descriptors: numbers) }
+            state.openedRings += state.delayedRings.count
             state.delayedRings = []
         }
     }
@@ -165,6 +167,8 @@ final class FakeService: BusHandler {
     func loseCloses(_ count: Int) { state.withLock { $0.lostCloses = count } }
     /// The next calls of `CloseRing` are refused: there is no room for them.
     func refuseCloses(_ count: Int) { state.withLock { $0.closeRefusals = count } }
+    /// How often a ring was handed over.
+    var openedRings: Int { state.withLock { $0.openedRings } }
     /// How often a ring was given back.
     var closedRings: Int { state.withLock { $0.closedRings } }
     /// Puts an event into the ring, in its place, and sends no signal of it.
@@ -333,6 +337,7 @@ final class FakeService: BusHandler {
                 case "OpenRing" where state.ring != nil:
                     let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
                     try state.connection?.reply(to: call, descriptors: numbers)
+                    state.openedRings += 1
                 case "OpenRing", "Contract": state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
                 default: break
                 }

@@ -12,12 +12,14 @@ import Testing
         let (log, service) = (played.log, played.service)
         service.delayRings()
         log.relay.activate()
-        #expect(await eventually { service.closedRings == 1 })
+        // Once, or as often as there was time before the answer.
+        #expect(await eventually { service.closedRings >= 1 })
         #expect(service.received.isEmpty)
-        // The late one, and the one that was asked for since.
+        // The late ones, and the one that was asked for since.
         try service.answerRings()
         #expect(await log.relay.isOnRing(Plain1.name))
-        #expect(await eventually { service.received.count == 2 })
+        #expect(service.openedRings >= 2)
+        #expect(await eventually { service.received.count == service.openedRings })
         log.relay.invalidate()
         service.vanish()
     }
