@@ -73,10 +73,12 @@ public final class EventService: Sendable {
     /// With a log for the events of durable interfaces.
     ///
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
+    /// - Parameter runs: by the names of durable interfaces that are mirrored, the runs of their origins.
     /// - Parameter timing: set by tests.
     package init(
         _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], older: [OlderInterface] = [],
-        journal: (any EventLog)?, admitting admitted: PeerRequirement = .anyone,
+        journal: (any EventLog)?, mirroring runs: [String: MirroredRun] = [:],
+        admitting admitted: PeerRequirement = .anyone,
         timing: ServiceTiming = ServiceTiming(),
         _ onNotice: @escaping @Sendable (Notice) -> Void
     ) throws {
@@ -91,7 +93,9 @@ public final class EventService: Sendable {
             served.append(
                 try ExportedInterface(
                     interface, number: served.count, logIndex: logIndex, admitting: admitted,
-                    mapped: mapped[ObjectIdentifier(interface)] ?? OlderParts(), on: bus, timing: timing))
+                    mapped: mapped[ObjectIdentifier(interface)] ?? OlderParts(), mirroring: runs[interface.name],
+                    on: bus,
+                    timing: timing))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")

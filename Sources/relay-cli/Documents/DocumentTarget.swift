@@ -76,7 +76,8 @@ struct DocumentTarget: Equatable, Sendable {
         return try ArgumentEncoder.fields(event.fields, of: event.name, values, changing: changes)
     }
     func submission(
-        of fields: [UInt8], basedOn version: DocumentVersion, by submit: IntrospectedCommand, operation: String
+        of fields: [UInt8], basedOn version: DocumentVersion, by submit: IntrospectedCommand,
+        under contract: ContractID?, operation: String
     ) throws -> OutgoingCall {
         var body = WireWriter()
         body.align(8)
@@ -87,7 +88,8 @@ struct DocumentTarget: Equatable, Sendable {
         try body.string(operation)
         try body.endArray(key)
         return OutgoingCall(
-            path: path, interface: interface, member: submit.name, signature: "(\(signature))ttas", body: body.bytes)
+            path: contract?.path(of: path) ?? path, interface: interface, member: submit.name,
+            signature: "(\(signature))ttas", body: body.bytes)
     }
     /// Whether the document had another version than the one that was submitted. An idempotency key is submitted once: what
     /// the service has forgotten was another's.

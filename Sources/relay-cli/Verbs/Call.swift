@@ -79,7 +79,7 @@ struct Call: Verb {
         if explains { return CommandPage(style: style).bytes(of: target) }
         // Of a wrong name or value nothing more is asked.
         var body = try ArgumentEncoder.body(of: target.command, from: arguments)
-        let contract = try await Self.contract(of: target, asking: caller, timeout)
+        let contract = try await caller.contract(at: target.path, timeout: timeout)
         if contract != nil {
             // The description may be older than the contract. One that is newer is noticed by the service.
             target = try await discovery.catalogue(from: target.path).command(
@@ -95,23 +95,6 @@ struct Call: Verb {
         return try Self.text(of: reply, to: target.command, style)
     }
 
-    /// What the service's commands are now; nil for a service that does not report it.
-    private static func contract(
-        of target: Catalogue.Target, asking caller: any ServiceCaller, _ timeout: Duration
-    ) async throws -> ContractID? {
-        let question = OutgoingCall(
-            path: target.path, interface: Stream1.name, member: "Contract", signature: "", body: [])
-        do {
-            let reply = try await caller.call(question, timeout: timeout)
-            guard reply.signature == Stream1.contractSignature else { return nil }
-            return reply.body.withUnsafeBytes { body in
-                var reader = WireReader(body)
-                return try? Stream1.readContract(&reader).id
-            }
-        } catch let failure as CLIFailure where failure.isReply {
-            return nil
-        }
-    }
     private static func text(
         of reply: IncomingReply, to command: IntrospectedCommand, _ style: OutputStyle
     ) throws(CLIFailure) -> [UInt8] {

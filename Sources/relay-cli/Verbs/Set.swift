@@ -58,10 +58,15 @@ struct SetFields: Verb {
         of service: String = ServiceFinder.standard, asking caller: any ServiceCaller, style: OutputStyle,
         timeout: Duration, operation: String
     ) async throws -> [UInt8] {
-        let catalogue = try await Discovery(caller: caller, timeout: timeout, service: service).catalogue()
-        let target = try catalogue.document(document)
-        guard let submit = target.submit else {
-            throw CLIFailure(.usage, "'\(document)' is read only: its service alone sets it")
+        let discovery = Discovery(caller: caller, timeout: timeout, service: service)
+        var target = try await discovery.catalogue().document(document)
+        var submit = try submission(to: target)
+        let contract = try await caller.contract(at: target.path, timeout: timeout)
+        if contract != nil {
+            // As with a call: the description may be older than the contract.
+            target = try await discovery.catalogue(from: target.path).document(
+                target.interface + "." + target.event.name)
+            submit = try submission(to: target)
         }
         let deadline = ContinuousClock.now + timeout
         for attempt in 1... {
@@ -70,7 +75,8 @@ struct SetFields: Verb {
             if next == present.fields { return try target.text(of: present, style) }
             do {
                 let call = try target.submission(
-                    of: next, basedOn: present.version, by: submit, operation: "\(operation)-\(attempt)")
+                    of: next, basedOn: present.version, by: submit, under: contract,
+                    operation: "\(operation)-\(attempt)")
                 let reply = try await caller.call(call, timeout: timeout)
                 guard reply.signature == "tt" else {
                     throw CLIFailure(.software, "\(submit.name): the reply's signature is '\(reply.signature)'")
@@ -84,6 +90,10 @@ struct SetFields: Verb {
             }
         }
         return []
+    }
+    private func submission(to target: DocumentTarget) throws(CLIFailure) -> IntrospectedCommand {
+        if let submit = target.submit { return submit }
+        throw CLIFailure(.usage, "'\(document)' is read only: its service alone sets it")
     }
 }
 

@@ -44,11 +44,16 @@ private final class DocumentService: Sendable {
         var sequence: UInt64 = 3
         /// So many others are first.
         var conflicts = 0
+        /// What `Contract` is answered with, and where submissions came.
+        var contract: String?
+        var paths: [String] = []
         var operations: [String] = []
     }
     private let state = Mutex(State())
     var settings: Settings { state.withLock { $0.settings } }
     var operations: [String] { state.withLock { $0.operations } }
+    var paths: [String] { state.withLock { $0.paths } }
+    func report(contract: String) { state.withLock { $0.contract = contract } }
     func conflict(_ count: Int) { state.withLock { $0.conflicts = count } }
 
     func service() -> FakeService {
@@ -60,10 +65,22 @@ private final class DocumentService: Sendable {
                     return try reader.string()
                 }
                 return IncomingReply(signature: "ttuv", body: try document(name))
+            case ("Contract", ""): return try contract()
             case ("SubmitSettings", "(iasa{sx})ttas"): return try submit(call)
             default: throw CLIFailure(.software, "not expected: \(call.member) \(call.signature)")
             }
         }
+    }
+    private func contract() throws -> IncomingReply {
+        guard let id = state.withLock({ $0.contract }) else {
+            throw CLIFailure(.software, "no", name: "org.freedesktop.DBus.Error.UnknownMethod")
+        }
+        let body = try Samples.body { writer in
+            try writer.string(id)
+            let mark = writer.beginArray(elementAlignment: 8)
+            try writer.endArray(mark)
+        }
+        return IncomingReply(signature: Stream1.contractSignature, body: body)
     }
     private func document(_ name: String) throws -> [UInt8] {
         let (settings, sequence) = state.withLock { ($0.settings, $0.sequence) }
@@ -91,6 +108,7 @@ private final class DocumentService: Sendable {
     private func submit(_ call: OutgoingCall) throws -> IncomingReply {
         let values = try DBusValue.decode(signature: Signature(call.signature), body: call.body)
         return try state.withLock { state in
+            state.paths.append(call.path)
             if state.conflicts > 0 {
                 state.conflicts -= 1
                 state.settings.title = "of somebody else"
@@ -166,6 +184,14 @@ private final class DocumentService: Sendable {
         documents.conflict(2)
         #expect(try await set("Settings", "tray=5") == "tray=5 title=\"of somebody else\" sizes={\"A4\":210}\n")
         #expect(documents.operations == ["op-3"])
+    }
+    @Test("a state is submitted at the object of the contract that the service reports, after a conflict too")
+    func contract() async throws {
+        documents.conflict(1)
+        documents.report(contract: "0123456789abcdef")
+        _ = try await set("Settings", "tray=5")
+        #expect(documents.paths == Array(repeating: "/Printing1/c0123456789abcdef", count: 2))
+        #expect(documents.settings.tray == 5)
     }
     @Test("what is wrong is said, with what there is")
     func faults() async throws {

@@ -7,6 +7,7 @@ import Synchronization
 /// What a change of a contract does to somebody.
 enum ChangeCell: String, Sendable {
     case works, nothing, gap, unknown, refused, refusedWithValue, refusedWithCase, ran, undeclared, noMember
+    case notPermitted, runsAgain, readOnly, loses, unread
     /// Nobody is concerned.
     case none
     /// Another value than was sent, or another end than this change should have.
@@ -27,12 +28,23 @@ enum ChangeCell: String, Sendable {
         case .ran: has("gap", "reply", "has run")
         case .undeclared: has("an error without a case")
         case .noMember: has("notfound")
+        case .notPermitted: has("notpermitted")
+        case .runsAgain: has("runs again")
+        case .readOnly: has("submissions are refused")
+        case .loses: has("lose what they miss")
+        case .unread: has("not read")
         case .none: true
         case .wrong: false
         }
     }
     /// Whether something fails that worked.
-    var breaks: Bool { [.gap, .refused, .refusedWithCase, .noMember, .nothing].contains(self) }
+    var breaks: Bool {
+        switch self {
+        case .gap, .refused, .refusedWithCase, .noMember, .nothing: true
+        case .notPermitted, .runsAgain, .readOnly, .loses, .unread: true
+        default: false
+        }
+    }
 }
 
 /// One change of a member, and what it does: as it should be, and as it is tried.
@@ -58,13 +70,13 @@ final class ChangeWorld: Sendable {
     private let received = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
     init(
-        _ interface: any EventInterface.Type, on bus: PrivateBus, _ folder: TestFolder,
+        _ interfaces: [any EventInterface.Type], on bus: PrivateBus, _ folder: TestFolder,
         handle: (ChangeWorld) -> Void
     ) async throws {
         journal = try EventJournal(directory: folder.path)
-        service = try EventService(name: Self.name, on: bus.bus, exporting: interface, journal: journal)
-        old = try EventRelay(following: Self.name, on: bus.bus, interfaces: Before.Shop1.self)
-        new = try EventRelay(following: Self.name, on: bus.bus, interfaces: After.Shop1.self)
+        service = try EventService(name: Self.name, on: bus.bus, exporting: interfaces, journal: journal)
+        old = try EventRelay(following: Self.name, on: bus.bus, interfaces: Before.Shop1.self, Before.Hall1.self)
+        new = try EventRelay(following: Self.name, on: bus.bus, interfaces: After.Shop1.self, After.Hall1.self)
         handle(self)
         try await service.start()
         old.activate()
@@ -91,7 +103,7 @@ final class ChangeWorld: Sendable {
 
     // MARK: Commands
 
-    func answer<C: IdempotentCommand>(_ type: C.Type, _ answer: @escaping @Sendable (C) throws -> C.Reply) {
+    func answer<C: Command>(_ type: C.Type, _ answer: @escaping @Sendable (C) throws -> C.Reply) {
         service.handle(type, in: journal) { [weak self] command, _, _ in
             self?.received.withLock { $0[ObjectIdentifier(type)] = command }
             return try answer(command)

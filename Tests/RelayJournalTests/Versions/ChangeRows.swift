@@ -106,12 +106,6 @@ enum ChangeRows {
         },
     ]
 
-    /// Rows about more than a member's fields: `ContractComparisonTests` has them.
-    static let others: Set<String> = [
-        "field: a former name dropped", "rest: fewer peers permitted", "rest: from durable to volatile",
-        "rest: an idempotency key dropped, or another field", "rest: a document is no longer editable",
-    ]
-
     static let commands: [ChangeRow] = [
         .command(
             "command: arguments in another order", in: "fields in another order",
@@ -311,6 +305,8 @@ enum ChangeRows {
         world.answer(Before.DroppedArgument.self) { _ in done }
         world.answer(Before.Lenient.self) { _ in throw Before.Lenient.Failure.full }
         world.answer(Before.Withdrawn.self) { _ in done }
+        world.answer(Before.Guarded.self) { _ in done }
+        world.answer(Before.Unkeyed.self) { _ in done }
     }
     /// The handlers of the new service.
     static func answerAfter(_ world: ChangeWorld) {
@@ -332,5 +328,7 @@ enum ChangeRows {
         world.answer(After.DroppedArgument.self) { _ in done }
         world.answer(After.Lenient.self) { _ in throw After.Lenient.Failure.closed }
         world.answer(After.Introduced.self) { _ in done }
+        world.answer(After.Guarded.self) { _ in done }
+        world.answer(After.Unkeyed.self) { _ in done }
     }
 }

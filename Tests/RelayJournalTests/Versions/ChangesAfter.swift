@@ -39,7 +39,16 @@ enum After {
             DroppedArgument.self
             Lenient.self
             Introduced.self
+            Forgot.self
+            Guarded.self
+            Unkeyed.self
+            Board.self
         }
+    }
+    enum Hall1: EventInterface {
+        static let name = "org.example.Hall1"
+        static let durability = Volatile()
+        static var contract: Contract<Self> { Rang.self }
     }
     struct Reordered: DomainEvent, Equatable {
         typealias Interface = Shop1
@@ -226,5 +235,30 @@ enum After {
         typealias Reply = Done
         enum Failure: String, CommandFailure { case closed = "Closed" }
         var idempotencyKey: String?
+    }
+    struct Forgot: DomainEvent, Equatable {
+        typealias Interface = Shop1
+        var a: Int64, c: String
+    }
+    struct Guarded: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        static let requirement = PeerRequirement.user("nobody")
+        var idempotencyKey: String?
+    }
+    struct Unkeyed: Command, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var a: Int64
+        var idempotencyKey: String?
+    }
+    struct Board: DomainDocument {
+        typealias Interface = Shop1
+        var title: String
+        static let initial = Self(title: "")
+    }
+    struct Rang: DomainEvent, Equatable {
+        typealias Interface = Hall1
+        var number: Int64
     }
 }

@@ -39,7 +39,15 @@ enum Before {
             DroppedArgument.self
             Lenient.self
             Withdrawn.self
+            Forgot.self
+            Guarded.self
+            Unkeyed.self
+            Board.self
         }
+    }
+    enum Hall1: EventInterface {
+        static let name = "org.example.Hall1"
+        static var contract: Contract<Self> { Rang.self }
     }
     struct Reordered: DomainEvent, Equatable {
         typealias Interface = Shop1
@@ -218,5 +226,30 @@ enum Before {
         typealias Reply = Done
         enum Failure: String, CommandFailure { case closed = "Closed", full = "Full" }
         var idempotencyKey: String?
+    }
+    struct Forgot: DomainEvent, RenamedFields, Equatable {
+        typealias Interface = Shop1
+        static let formerNames = ["b": "c"]
+        var a: Int64, c: String
+    }
+    struct Guarded: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var idempotencyKey: String?
+    }
+    struct Unkeyed: IdempotentCommand, Equatable {
+        typealias Interface = Shop1
+        typealias Reply = Done
+        var a: Int64
+        var idempotencyKey: String?
+    }
+    struct Board: EditableDocument {
+        typealias Interface = Shop1
+        var title: String
+        static let initial = Self(title: "")
+    }
+    struct Rang: DomainEvent, Equatable {
+        typealias Interface = Hall1
+        var number: Int64
     }
 }

@@ -18,6 +18,8 @@ struct ExportedInterface: Sendable {
     /// The events that can be asked for; of a durable one, also those of earlier versions.
     private(set) var names: Set<String>
     private(set) var log: ExportedLog?
+    /// Of a mirror.
+    private let mirrored: MirroredRun?
 
     /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or
     /// doubled name is an `InvalidArgument`, as is a durable interface without a log.
@@ -30,7 +32,8 @@ struct ExportedInterface: Sendable {
     ///   - bus: where it is offered; one of a test's own brings its outlet, and its time.
     init<I: EventInterface>(
         _ interface: I.Type, number: Int, logIndex: Int?, admitting admitted: PeerRequirement = .anyone,
-        mapped: OlderParts = OlderParts(), on bus: Bus = .session, timing: ServiceTiming = ServiceTiming()
+        mapped: OlderParts = OlderParts(), mirroring run: MirroredRun? = nil, on bus: Bus = .session,
+        timing: ServiceTiming = ServiceTiming()
     ) throws {
         try BusNames.check(I.name, as: .interface)
         retention = (I.durability as? Durable)?.retention
@@ -54,14 +57,14 @@ struct ExportedInterface: Sendable {
             // Its contract follows from that of its document.
             try builder.add(command: type, isDeclared: !submitting.contains(ObjectIdentifier(type)))
         }
-        (name, path, self.requirement) = (I.name, Stream1.path(of: I.name), requirement)
+        (name, path, self.requirement, mirrored) = (I.name, Stream1.path(of: I.name), requirement, run)
         let signals = try SignalOutlet(
             path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates,
             timing: timing.signals)
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
             StreamOutlets(ring: RingOutlet(plan, timing), signals: signals),
-            documents: builder.properties, clock: bus.clock)
+            documents: builder.properties, epoch: run?.epoch ?? .random(in: 1...UInt64.max), clock: bus.clock)
         description = InterfaceDescription(
             I.name, methods: builder.methods, signals: builder.signals, properties: builder.described,
             annotations: InterfaceDescription.Annotation.described(I.about.text))
@@ -84,7 +87,8 @@ struct ExportedInterface: Sendable {
             LoggedInterface(
                 name: name, epoch: stream.epoch, retention: retention,
                 events: schemas.sorted { $0.key < $1.key }.map(\.value),
-                documents: Set(documents.values.map(\.number)), stream: stream, clock: stream.clock)
+                documents: Set(documents.values.map(\.number)), stream: stream, clock: stream.clock,
+                isOpen: mirrored?.isOpen)
         }
     }
     /// Goes on where the log stands.
@@ -102,7 +106,7 @@ struct ExportedInterface: Sendable {
                 "\(name) has had \(names.count) events in all its versions, an interface can have "
                     + "\(ContractLimits.events): go on with a new interface, under a new name")
         }
-        stream.begin(run)
+        stream.begin(run, isOpen: mirrored?.isOpen ?? false)
         try beginDocuments(run.documents)
     }
     /// One of these names that the interface does not have, and never had.

@@ -74,6 +74,14 @@ package struct LoggedInterface: Sendable {
     }
 }
 
+/// A run of a mirrored interface, which goes on in the mirror.
+package struct MirroredRun: Hashable, Sendable {
+    package let epoch: UInt64
+    /// The origin may have more of it than was mirrored.
+    package let isOpen: Bool
+    package init(epoch: UInt64, isOpen: Bool) { (self.epoch, self.isOpen) = (epoch, isOpen) }
+}
+
 /// What an exported durable interface has of its service's log.
 struct ExportedLog: Sendable {
     let storage: any EventLogStorage
