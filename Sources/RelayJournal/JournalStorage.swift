@@ -10,7 +10,7 @@ final class JournalStorage: EventLogStorage {
     /// Of the whole file, if one is made.
     let check: JournalCheck?
     private let file: JournalFile
-    private var path: String { file.path }
+    var path: String { file.path }
 
     private let notices: NoticeReporter
     private let board: TroubleBoard

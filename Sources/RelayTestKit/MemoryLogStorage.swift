@@ -51,32 +51,21 @@ package final class MemoryLogStorage: EventLogStorage {
             }
         }
     }
-    package func change<D: DomainDocument>(
-        _ document: ExportedDocument<D>, _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
-    ) async throws -> DocumentVersion {
-        try await change(document, nil, 0, body)
-    }
-    package func submit<D: EditableDocument>(
-        _ command: SubmitDocument<D>, from context: CommandContext, to document: ExportedDocument<D>,
-        _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
-    ) async throws -> DocumentVersion {
-        guard let id = command.idempotencyKey, !id.isEmpty else { return try await change(document, nil, 0, body) }
-        let user = try context.user(ofKey: id, command: SubmitDocument<D>.name)
-        let hash = try CommandHash<SubmitDocument<D>>().value(command).present
-        return try await change(document, MemoryOperation(document: D.name, user: user, id: id), hash, body)
-    }
-    private func change<D: DomainDocument>(
-        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int64,
-        _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
-    ) async throws -> DocumentVersion {
+    package func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (any LogUnit) throws -> Result
+    ) async throws -> Result {
         guard let writer = loops.withLock({ $0?.writer }) else { throw Self.closed }
-        return try await withCheckedThrowingContinuation { (done: CheckedContinuation<DocumentVersion, any Error>) in
+        return try await withCheckedThrowingContinuation { (done: CheckedContinuation<Result, any Error>) in
             writer.execute { [self] in
                 do {
-                    let (version, emission) = try changeNow(document, operation, hash, body)
+                    let unit = MemoryUnit(store, state.withLock { $0.interfaces.map(\.name) })
+                    let result = try body(unit)
+                    let emission = try unit.events.isEmpty ? nil : commitNow(unit.events)
+                    // Nobody else reads them before the next transaction, on this thread.
+                    for (call, reply) in unit.replies { store.keep(reply, to: call) }
                     emitNow {
-                        emission()
-                        done.resume(returning: version)
+                        emission?()
+                        done.resume(returning: result)
                     }
                 } catch {
                     done.resume(throwing: error)
@@ -84,29 +73,16 @@ package final class MemoryLogStorage: EventLogStorage {
             }
         }
     }
-    /// On the committing thread. The version that the document then has, and the emission.
-    private func changeNow<D: DomainDocument>(
-        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int64,
-        _ body: (DocumentDraft<D>) throws -> D
-    ) throws -> (DocumentVersion, @Sendable () -> Void) {
-        if let operation, let known = store.stream(D.Interface.name).operations[operation] {
-            if known.hash == hash { return (known.version, {}) }
-            throw RelayError(.keyReused, "\(D.name): its idempotency key came before, with another state")
+    package func answer<C: Command>(
+        _ command: C.Type, _ call: KeyedCall?, _ body: @escaping @Sendable (any LogUnit) throws -> C.Reply
+    ) async throws -> C.Reply {
+        try await perform { unit in
+            guard let call, let memory = unit as? MemoryUnit else { return try body(unit) }
+            if let known = try memory.store.reply(to: call, as: C.Reply.self) { return known }
+            let reply = try body(unit)
+            memory.replies.append((call, reply))
+            return reply
         }
-        let (present, sequence) = document.present
-        let state = try body(DocumentDraft(present, sequence: sequence))
-        var (version, emission): (DocumentVersion, @Sendable () -> Void) = (document.version(sequence), {})
-        if state != present {
-            var events = MemoryTransaction(self, [try document.encoded(state)])
-            try document.setOlder(state, in: &events)
-            emission = try commitNow(events.encoded)
-            version = document.version(store.stream(D.Interface.name).head)
-        }
-        if let operation {
-            let (made, interface) = (version, D.Interface.name)
-            store.change { $0[interface]?.keep(made, of: operation, hash: hash) }
-        }
-        return (version, emission)
     }
     private static var closed: RelayError { RelayError(.unavailable, "this log is closed") }
 
@@ -224,16 +200,22 @@ package final class MemoryLogStorage: EventLogStorage {
     package func head(of interface: String) -> UInt64 { store.stream(interface).head }
 }
 
-/// What a change of a document commits: its entry, and those of the documents of older interfaces that follow it.
-private struct MemoryTransaction: DocumentSink {
-    private let log: MemoryLogStorage
-    private(set) var encoded: [EncodedEvent]
+/// What a transaction commits. On the committing thread.
+private final class MemoryUnit: LogUnit {
+    let store: MemoryLogStore
+    private let interfaces: [String]
+    private(set) var events: [EncodedEvent] = []
+    var replies: [(call: KeyedCall, reply: any Sendable)] = []
+    var drafts = DocumentDrafts()
 
-    init(_ log: MemoryLogStorage, _ encoded: [EncodedEvent]) { (self.log, self.encoded) = (log, encoded) }
+    init(_ store: MemoryLogStore, _ interfaces: [String]) { (self.store, self.interfaces) = (store, interfaces) }
 
-    mutating func set<D: DomainDocument>(_ state: D) throws {
-        guard let document = try log.encoder?.document(D.self), document.present.state != state else { return }
-        encoded.append(try document.encoded(state))
-        try document.setOlder(state, in: &self)
+    func publish(_ event: EncodedEvent) throws -> UInt64? {
+        defer { events.append(event) }
+        guard case .durable(let interface, _) = event else { return nil }
+        let before = events.count { if case .durable(interface, _) = $0 { true } else { false } }
+        return store.stream(interfaces[interface]).head + UInt64(before) + 1
     }
+    func find(_ question: RunQuestion, in interface: String) -> CommonRun? { store.stream(interface).common(question) }
+    func forgotten(_ command: String, of interface: String) -> UInt64 { store.forgotten(command, of: interface) }
 }

@@ -1,12 +1,5 @@
 import RelayCore
 
-/// What identifies a submission of a document.
-struct MemoryOperation: Hashable {
-    let document: String
-    let user: UInt32
-    let id: String
-}
-
 /// One interface's events, as a value.
 package struct MemoryStream: Sendable {
     private var rows: [LogPage.Event] = []
@@ -18,8 +11,6 @@ package struct MemoryStream: Sendable {
     private var numbers: [UInt32] = []
     /// Of each name the last row, whatever was removed.
     private var latest: [String: LogPage.Event] = [:]
-    /// The versions that operations on documents have made.
-    private(set) var operations: [MemoryOperation: (hash: Int64, version: DocumentVersion)] = [:]
     private(set) var head: UInt64 = 0
     var count: Int { rows.count }
 
@@ -56,9 +47,6 @@ package struct MemoryStream: Sendable {
         rows.append(LogPage.Event(name: name, schema: number, sequence: head, body: event.body))
         latest[name] = rows.last
         return (event, stamp)
-    }
-    mutating func keep(_ version: DocumentVersion, of operation: MemoryOperation, hash: Int64) {
-        operations[operation] = (hash, version)
     }
     /// Removes what is not above a sequence; what was removed last of each name.
     mutating func prune(through sequence: UInt64) -> [String: UInt64] {

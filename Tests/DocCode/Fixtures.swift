@@ -132,6 +132,12 @@ struct PrinterSettings: EditableDocument {
     static let initial = Self(tray: 1, isDuplex: false)
     enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
 }
+struct TraySettings: EditableDocument {
+    typealias Interface = Printing2
+    var trays: [Int32], isDuplex: Bool
+    static let initial = Self(trays: [1], isDuplex: false)
+    enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
+}
 
 // MARK: Values
 

@@ -26,6 +26,7 @@ extension EventService {
         do {
             // A journal that has failed before: the name is not worth taking.
             if let reason = core.endReason { throw reason }
+            try await setOlderDocuments()
             try await core.start()
         } catch {
             removeHandlers()
@@ -183,8 +184,23 @@ extension EventService {
         life.move { _ in .ended }
     }
     /// A handler may well keep this service, which keeps it.
-    private func removeHandlers() { for command in commands.values { command.removeHandler() } }
+    private func removeHandlers() {
+        for command in commands.values { command.removeHandler() }
+        rules.end()
+    }
 
+    /// The documents of older interfaces begin as what they become of the newer ones: a release that maps otherwise, or
+    /// is the first that serves them, need not wait for a change.
+    private func setOlderDocuments() async throws {
+        guard let storage else { return }
+        for document in interfaces.flatMap(\.documents.values) {
+            do { try await document.setOlder(in: storage) } catch let error as RelayError
+                where error.storageTrouble != nil
+            {
+                // A service that only reads is better than none. The journal reports it.
+            }
+        }
+    }
     private func checkHandlers() throws(RelayError) {
         for interface in interfaces {
             for command in interface.commands.values where !command.hasHandler {

@@ -29,6 +29,7 @@ public final class EventService: Sendable {
     let storage: (any EventLogStorage)?
     let commands: [ObjectIdentifier: AnyExportedCommand]
     let core: ServiceCore
+    let rules = SubmissionRules()
     /// Handlers of commands that are not exported.
     let strays = Mutex<[String]>([])
     let life = ServiceLife()
@@ -116,13 +117,15 @@ public final class EventService: Sendable {
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
         core = ServiceCore(name, bus, served, contract, loop, NoticeReporter(onNotice, timing.notices), timing)
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
-        // A document that follows another one's cannot be set by itself.
+        // What follows another document is not set by itself.
         let followers = Set(older.map { ObjectIdentifier($0.interface) })
-        for (interface, type) in zip(served, interfaces + older.map(\.interface)) {
-            for document in interface.documents.values {
-                try document.follow(events)
-                if !followers.contains(ObjectIdentifier(type)) { document.acceptSubmissions(self) }
-            }
+        let documents = zip(served, interfaces + older.map(\.interface)).flatMap { interface, type in
+            interface.documents.values.map { (document: $0, isFollower: followers.contains(ObjectIdentifier(type))) }
+        }
+        for one in documents { try one.document.find(events) }
+        for one in documents where !one.isFollower {
+            try one.document.beginOlder()
+            one.document.acceptSubmissions(self)
         }
         for one in older { for command in one.parts.commands.values { try command.install(self) } }
     }

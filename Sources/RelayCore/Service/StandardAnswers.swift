@@ -46,7 +46,7 @@ final class StandardAnswers: Sendable {
     private func answersDocuments(
         _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ interface: ExportedInterface
     ) -> Bool {
-        let names = interface.stream.properties.values.map(\.name)
+        let names = interface.book.names
         guard asked == interface.name || asked.isEmpty, !names.isEmpty else { return false }
         var name: String?
         if call.member != "GetAll" {

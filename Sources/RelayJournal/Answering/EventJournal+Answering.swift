@@ -76,22 +76,16 @@ extension EventService {
         of type: Document.Type, in journal: EventJournal,
         _ handler: @escaping @Sendable (Submission<Document>, inout UnitOfWork) throws -> Document
     ) where Document.Interface.Durability == Durable {
-        answerSubmissions(of: type) { [storage = journal.storage] command, context in
-            try await storage.answer(
-                command, from: context,
-                { unit in
-                    let draft = try unit.engine.draft(of: Document.self)
-                    guard try unit.engine.isPresent(command.basis, draft) else {
-                        throw try unit.conflict(command)
-                    }
-                    let submission = Submission(command.state, basedOn: draft.state, peer: context.peer)
-                    do {
-                        return try unit.engine.set(handler(submission, &unit))
-                    } catch let refusal as Document.Refusal {
-                        throw SubmitFailure<Document>.refused(refusal)
-                    }
-                })
+        let path = journal.storage.path
+        let rule = SubmissionRule<Document>.unit { submission, unit in
+            guard let unit = unit as? JournalUnit, unit.engine.file.path == path else {
+                throw RelayError(
+                    .internalFailure, "\(Document.name) is handled in another journal than that of its service")
+            }
+            var work = UnitOfWork(unit.engine)
+            return try handler(submission, &work)
         }
+        decideSubmissions(of: type, by: rule)
     }
 }
 
@@ -137,18 +131,45 @@ extension JournalStorage {
         let report: @Sendable (any Error, inout RefusalEvents) throws -> Void = { error, events in
             if let refusal = error as? C.Failure { try onRefusal(refusal, &events) }
         }
-        guard let key = (command as? any IdempotentCommand)?.idempotencyKey, !key.isEmpty else {
+        // Without a key no schema is derived.
+        var found: ReplyCodec<C>?
+        let call = try KeyedCall(command, from: context) {
+            let codec = try replyCodecs.codec(for: C.self)
+            found = codec
+            return codec.arguments
+        }
+        guard let call, let codec = found else {
             return try await unitOfWork({ unit in try body(&unit) }, report: report)
         }
-        let user = try context.user(ofKey: key, command: C.name)
-        let codec = try replyCodecs.codec(for: C.self)
-        let call = try KeyedCall(key: key, user: user, arguments: codec.hash(command))
-        return try await unitOfWork(
-            { unit in
-                if let kept = try unit.keptReply(to: call, codec) { return kept }
-                let reply = try body(&unit)
-                try unit.keep(reply, to: call, codec)
-                return reply
-            }, report: report)
+        return try await unitOfWork({ unit in try unit.answer(call, codec, body) }, report: report)
+    }
+
+    // MARK: For the service
+
+    func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (any LogUnit) throws -> Result
+    ) async throws -> Result {
+        try await unitOfWork { unit in try body(JournalUnit(engine: unit.engine)) }
+    }
+    func answer<C: Command>(
+        _ command: C.Type, _ call: KeyedCall?, _ body: @escaping @Sendable (any LogUnit) throws -> C.Reply
+    ) async throws -> C.Reply {
+        guard let call else { return try await perform(body) }
+        let codec = try replyCodecs.codec(for: command)
+        return try await unitOfWork { unit in
+            try unit.answer(call, codec) { try body(JournalUnit(engine: $0.engine)) }
+        }
+    }
+}
+
+extension UnitOfWork {
+    /// The kept reply to a call, or that of `body`, which is kept from now on.
+    fileprivate mutating func answer<C: Command>(
+        _ call: KeyedCall, _ codec: ReplyCodec<C>, _ body: (inout UnitOfWork) throws -> C.Reply
+    ) throws -> C.Reply {
+        if let kept = try keptReply(to: call, codec) { return kept }
+        let reply = try body(&self)
+        try keep(reply, to: call, codec)
+        return reply
     }
 }

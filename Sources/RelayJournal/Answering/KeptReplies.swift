@@ -20,20 +20,9 @@ struct KeptReplies: Sendable {
     static let versionFields = "epoch:t\nsequence:t"
 }
 
-/// A call with a key: what makes two calls the same one.
-struct KeyedCall: Sendable {
-    let key: String
-    let user: Int64
-    let arguments: ArgumentHash.Value
-
-    init(key: String, user: UInt32, arguments: ArgumentHash.Value) {
-        (self.key, self.user, self.arguments) = (key, Int64(user), arguments)
-    }
-}
-
 /// How a command's arguments are compared, and its reply is kept.
 final class ReplyCodec<C: Command>: Sendable {
-    private let arguments: CommandHash<C>
+    let arguments: CommandHash<C>
     private let reply: WireCodec<C.Reply>
     /// As the journal keeps it.
     let fields: String
@@ -44,7 +33,6 @@ final class ReplyCodec<C: Command>: Sendable {
         (arguments, reply) = (try CommandHash(), try WireCodec(C.Reply.self))
         fields = SchemaRow.text(reply.schema.fields)
     }
-    func hash(_ command: C) throws -> ArgumentHash.Value { try arguments.value(command) }
     func encode(_ value: C.Reply) throws -> [UInt8] {
         var writer = WireWriter()
         try reply.encode(value, into: &writer)
@@ -84,15 +72,10 @@ extension UnitOfWork {
             SELECT arguments, fields, reply FROM relay_replies
             WHERE user = ? AND interface = ? AND command = ? AND key = ?
             """,
-            [.integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key)]
+            [.integer(Int64(call.user)), .text(C.Interface.name), .text(C.name), .text(call.key)]
         ) { found = ($0.integer("arguments"), $0.text("fields"), $0.blob("reply")) }
         guard let found else { return nil }
-        guard call.arguments.matches(found.arguments) else {
-            throw RelayError(
-                .keyReused,
-                "\(C.name): its idempotency key came before, with other arguments; nothing was done: take a new key for a "
-                    + "new command")
-        }
+        if !call.arguments.matches(found.arguments) { throw call.reused }
         return try codec.decode(found.reply, fields: found.fields)
     }
     /// Keeps the reply to a call, and drops what is too old or too much.
@@ -106,7 +89,7 @@ extension UnitOfWork {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number
             """,
             [
-                .integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key),
+                .integer(Int64(call.user)), .text(C.Interface.name), .text(C.name), .text(call.key),
                 .integer(call.arguments.present),
                 .integer(cost), .integer(Int64(clamping: engine.elapsed)), .text(codec.fields), .blob(bytes),
             ]
@@ -116,7 +99,7 @@ extension UnitOfWork {
             INSERT INTO relay_reply_costs VALUES (?1, ?2), (?3, ?2)
             ON CONFLICT (user) DO UPDATE SET cost = cost + excluded.cost
             """,
-            [.integer(call.user), .integer(cost), .integer(KeptReplies.everyone)]
+            [.integer(Int64(call.user)), .integer(cost), .integer(KeptReplies.everyone)]
         ) { _ in }
         try dropRepliesPastTheirAge(before: number)
         try dropRepliesPastTheBound(butNot: number)
@@ -205,15 +188,13 @@ extension UnitOfWork {
 }
 
 extension UnitOfWork {
-    /// Why a submission is not based on the present version of its document. If replies are forgotten to submissions that
-    /// were based on that version or a later one, it may be one of those.
-    mutating func conflict<D: EditableDocument>(_ command: SubmitDocument<D>) throws -> SubmitFailure<D> {
-        guard let key = command.idempotencyKey, !key.isEmpty else { return .conflict }
+    /// The highest sequence of a version among the replies to a command that were dropped.
+    mutating func forgottenSequence(_ command: String, of interface: String) throws -> UInt64 {
         var forgotten: UInt64 = 0
         try ownRows(
             "SELECT sequence FROM relay_forgotten WHERE interface = ? AND command = ?",
-            [.text(D.Interface.name), .text(SubmitDocument<D>.name)]
+            [.text(interface), .text(command)]
         ) { forgotten = UInt64(bitPattern: $0.integer("sequence")) }
-        return forgotten > command.sequence ? .forgotten : .conflict
+        return forgotten
     }
 }

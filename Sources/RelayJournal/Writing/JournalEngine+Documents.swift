@@ -1,87 +1,47 @@
 import RelayCore
 
-/// Which states documents have in a transaction, before it is committed.
-struct DocumentDrafts {
-    private struct Draft {
-        let state: any Sendable
-        let sequence: UInt64
-    }
-    /// Of the units that have ended, and of the one that runs.
-    private var kept: [ObjectIdentifier: Draft] = [:]
-    private var unit: [ObjectIdentifier: Draft] = [:]
+/// A transaction, as a service uses it.
+struct JournalUnit: LogUnit {
+    let engine: JournalEngine
 
-    /// nil: the transaction has not set it.
-    func draft<D: DomainDocument>(of type: D.Type) -> DocumentDraft<D>? {
-        guard let draft = unit[ObjectIdentifier(type)] ?? kept[ObjectIdentifier(type)], let state = draft.state as? D
-        else { return nil }
-        return DocumentDraft(state, sequence: draft.sequence)
+    var drafts: DocumentDrafts {
+        get { engine.group.documents }
+        nonmutating set { engine.group.documents = newValue }
     }
-    mutating func set<D: DomainDocument>(_ state: D, sequence: UInt64) {
-        unit[ObjectIdentifier(D.self)] = Draft(state: state, sequence: sequence)
+    func publish(_ event: EncodedEvent) throws -> UInt64? {
+        defer { engine.group.events.append(event) }
+        guard case .durable(let interface, _) = event, engine.interfaces.indices.contains(interface) else { return nil }
+        // Units run one after the other: the place that it gets at the unit's end is known.
+        let before = engine.group.events.count { event in
+            if case .durable(interface, _) = event { true } else { false }
+        }
+        return engine.nextPlace(of: interface) + UInt64(before)
     }
-    mutating func keepUnit() {
-        if !unit.isEmpty { kept.merge(unit) { $1 } }
+    func find(_ question: RunQuestion, in interface: String) throws -> CommonRun? {
+        try engine.find(question, in: interface)
     }
-    mutating func dropUnit() {
-        if !unit.isEmpty { unit = [:] }
-    }
-    /// Committed, and entered in the stream; or rolled back.
-    mutating func end() {
-        if !kept.isEmpty { kept = [:] }
+    func forgotten(_ command: String, of interface: String) throws -> UInt64 {
+        var unit = UnitOfWork(engine)
+        return try unit.forgottenSequence(command, of: interface)
     }
 }
 
 /// Documents on their way through a group.
 extension JournalEngine {
-    private func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D> {
+    func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D> {
         if let encoder { return try encoder.document(type) }
         throw RelayError(
             .notFound,
             "\(D.name) is of \(D.Interface.name), which nobody exports: make the EventService with this journal first")
     }
-    /// As the unit that runs has it.
-    func draft<D: DomainDocument>(of type: D.Type) throws -> DocumentDraft<D> {
-        let document = try document(type)
-        if let draft = group.documents.draft(of: type) { return draft }
-        // What other groups have set was entered before this one began.
-        let (state, sequence) = document.present
-        return DocumentDraft(state, sequence: sequence)
-    }
-    func isPresent<D: DomainDocument>(_ version: DocumentVersion, _ draft: DocumentDraft<D>) throws -> Bool {
-        if version.sequence != draft.sequence { return false }
-        let document = try document(D.self)
-        return try document.isInHistory(version) { question in
-            guard let index = document.logIndex, interfaces.indices.contains(index) else { return nil }
-            return try run(interfaces[index].id, question)
-        }
-    }
-    private func run(_ interface: Int64, _ question: RunQuestion) throws -> CommonRun? {
+    fileprivate func find(_ question: RunQuestion, in name: String) throws -> CommonRun? {
+        guard let interface = interfaces.first(where: { $0.logged.name == name }) else { return nil }
         do throws(SQLiteError) {
             let rows = try RunRows(database)
-            return try question.common { epoch throws(SQLiteError) in try rows.run(epoch, of: interface) }
+            return try question.common { epoch throws(SQLiteError) in try rows.run(epoch, of: interface.id) }
         } catch {
             throw consequence(ofOwn: error)
         }
-    }
-    /// Returns the version that the document then has.
-    func set<D: DomainDocument>(_ state: D) throws -> DocumentVersion {
-        let document = try document(D.self)
-        let draft = try draft(of: D.self)
-        if draft.state == state { return document.version(draft.sequence) }
-        let event = try document.encoded(state)
-        // The place that it gets at the unit's end: units run one after the other.
-        var sequence = draft.sequence
-        if case .durable(let interface, _) = event, interfaces.indices.contains(interface) {
-            let before = group.events.count { event in
-                if case .durable(interface, _) = event { true } else { false }
-            }
-            sequence = nextPlace(of: interface) + UInt64(before)
-        }
-        group.events.append(event)
-        group.documents.set(state, sequence: sequence)
-        var unit = UnitOfWork(self)
-        try document.setOlder(state, in: &unit)
-        return document.version(sequence)
     }
     /// Writes the last entry that the transaction has of a document.
     func writeDocument(_ name: Int, of interface: InterfaceState) throws(SQLiteError) {

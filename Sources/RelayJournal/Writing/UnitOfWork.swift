@@ -41,7 +41,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// - Throws: `.notFound` if no service with its interface uses the journal. `.invalidArgument` for a value that
     ///   D-Bus cannot carry. `.tooLarge` over 1 MiB less 4 KiB.
     public mutating func set<Document: DomainDocument>(_ state: Document) throws {
-        _ = try engine.set(state)
+        try engine.document(Document.self).set(state, in: JournalUnit(engine: engine))
     }
     /// A document's state in this unit: the state that the unit has set, or else the present one.
     ///
@@ -49,7 +49,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// - Returns: the state.
     /// - Throws: `.notFound` if no service with its interface uses the journal.
     public mutating func get<Document: DomainDocument>(_ type: Document.Type) throws -> Document {
-        try engine.draft(of: type).state
+        try engine.document(type).draft(in: JournalUnit(engine: engine)).state
     }
     /// Runs one statement.
     ///

@@ -134,7 +134,7 @@ enum OtherShop1: EventInterface {
             var stock: [Stock], codes: Set<UInt8>, list: [Int64]
             var idempotencyKey: String?
         }
-        let codec = try ReplyCodec<Fill>()
+        let arguments = try CommandHash<Fill>()
         func hash(_ names: [String], capacity: Int, list: [Int64] = [1, 2], extra: Int64 = 0) throws -> Int64 {
             // Another capacity is another order, as another process is.
             var (tags, counts) = (Set<String>(minimumCapacity: capacity), [String: Int64](minimumCapacity: capacity))
@@ -145,7 +145,7 @@ enum OtherShop1: EventInterface {
                 codes.insert(UInt8(name.utf8.first ?? 0))
                 if number == 0 { counts[name, default: 0] += extra }
             }
-            return try codec.hash(
+            return try arguments.value(
                 Fill(stock: [Stock(tags: tags, counts: counts)], codes: codes, list: list, idempotencyKey: "a")
             ).present
         }
@@ -182,8 +182,7 @@ enum OtherShop1: EventInterface {
         let names = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg"]
         func hash<Content: Codable & Sendable>(_ content: Content) throws -> Int64 {
             let command = Fill(content: content, again: content, deep: ["a": [content]], idempotencyKey: "a")
-            let codec = try ReplyCodec<Fill<Content>>()
-            let value: ArgumentHash.Value = try codec.hash(command)
+            let value: ArgumentHash.Value = try CommandHash().value(command)
             return value.present
         }
         var other = Set<String>(minimumCapacity: capacity)

@@ -49,7 +49,8 @@ import Testing
     }
     private final class Counter: Sendable {
         private let count = Mutex(0)
-        func next() -> Int {
+        var value: Int { count.withLock { $0 } }
+        @discardableResult func next() -> Int {
             count.withLock { count in
                 count += 1
                 return count
@@ -208,6 +209,144 @@ import Testing
         try await serveBoth { service, _ in
             let (old, new) = (try service.document(Orders1.Desk.self), try service.document(Orders2.Desk.self))
             #expect(old.state.open == 1 && new.state.open == ["c"])
+        }
+    }
+
+    // MARK: Documents
+
+    /// Runs a release with the second version alone.
+    private func serveSecond(_ body: (EventService) async throws -> Void) async throws {
+        let journal = try EventJournal(directory: folder.path)
+        let service = try EventService(name: Self.name, on: bus.bus, exporting: Orders2.self, journal: journal)
+        service.handle(Orders2.Place.self) { _, _ in Orders2.Place.Reply(id: "0") }
+        try await service.start()
+        try await body(service)
+        try await service.stop()
+        journal.close()
+    }
+    private func relay(_ interface: any EventInterface.Type) throws -> EventRelay {
+        let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: interface)
+        relay.activate()
+        return relay
+    }
+    @Test("an old front end sees a state at once: the new one's, or what an earlier release has left until that is set")
+    func firstState() async throws {
+        try await serveFirst { try await $0.document(Orders1.Desk.self).set(Orders1.Desk(open: 7)) }
+        try await serveBoth { service, _ in
+            let relay = try relay(Orders1.self)
+            #expect(try await relay.snapshot(of: Orders1.Desk.self).state.open == 7)
+            // Neither was ever set.
+            let rack = try await relay.snapshot(of: Orders1.Rack.self)
+            #expect(rack.state.labels == "new" && rack.version.sequence == 0)
+            relay.invalidate()
+        }
+        // A release without the old version changes what it would be.
+        try await serveSecond { try await $0.document(Orders2.Desk.self).set(Orders2.Desk(open: ["a", "b"])) }
+        for _ in 0..<2 {
+            try await serveBoth { service, _ in
+                let desk = try service.document(Orders1.Desk.self)
+                #expect(desk.state.open == 2 && desk.version.sequence == 2)
+                let relay = try relay(Orders1.self)
+                #expect(try await relay.snapshot(of: Orders1.Desk.self).state.open == 2)
+                // It is an entry like any other.
+                #expect(try await read(2, Orders1.Desk.self).map(\.event.open) == [7, 2])
+                relay.invalidate()
+            }
+        }
+    }
+    enum Decision: CaseIterable { case none, handler, unit }
+    private func decide(_ decision: Decision, _ service: EventService, _ journal: EventJournal, _ count: Counter) {
+        let rule: @Sendable (Submission<Orders2.Rack>) throws -> Orders2.Rack = { submission in
+            count.next()
+            if submission.state.labels.count > Int(submission.present.size) { throw Orders2.Rack.Refusal.full }
+            if submission.state.labels == ["broken"] { throw Orders2.Rack.Refusal.broken }
+            return submission.state
+        }
+        switch decision {
+        case .none: break
+        case .handler: service.handleSubmissions(of: Orders2.Rack.self) { try rule($0) }
+        case .unit:
+            service.handleSubmissions(of: Orders2.Rack.self, in: journal) { submission, unit in
+                try unit.publish(Orders2.Audited(by: "rack"))
+                return try rule(submission)
+            }
+        }
+    }
+    @Test(
+        "a submission of the old document is one of the new one: its handler decides, and both are set",
+        arguments: Decision.allCases)
+    func submissions(decision: Decision) async throws {
+        let count = Counter()
+        var (base, set) = (DocumentVersion(epoch: 0, sequence: 0), DocumentVersion(epoch: 0, sequence: 0))
+        try await serveBoth { service, journal in
+            decide(decision, service, journal, count)
+            let (old, new) = (try relay(Orders1.self), try relay(Orders2.self))
+            let rack = try service.document(Orders2.Rack.self)
+            base = try await old.snapshot(of: Orders1.Rack.self).version
+            set = try await old.submit(Orders1.Rack(labels: "a b"), basedOn: base, idempotencyKey: "k")
+            #expect(set == (try await old.snapshot(of: Orders1.Rack.self).version) && set.sequence == 1)
+            #expect(rack.state == Orders2.Rack(labels: ["a", "b"], size: 3))
+            #expect(try await old.submit(Orders1.Rack(labels: "a b"), basedOn: base, idempotencyKey: "k") == set)
+            let late = await old.outcome(ofSubmitting: Orders1.Rack(labels: "c"), basedOn: base)
+            #expect(late == .conflict)
+            // The new document changes, and the old one stays as it is: no conflict for an old front end.
+            try await new.update(Orders2.Rack.self) { $0.size = 2 }
+            #expect(try await old.snapshot(of: Orders1.Rack.self).version == set)
+            try await old.update(Orders1.Rack.self) { $0.labels = "c d" }
+            #expect(rack.state == Orders2.Rack(labels: ["c", "d"], size: 2))
+            let present = try await old.snapshot(of: Orders1.Rack.self)
+            let empty = await old.outcome(ofSubmitting: Orders1.Rack(labels: ""), basedOn: present.version)
+            #expect(empty == .refused(.empty))
+            if decision != .none {
+                let full = await old.outcome(ofSubmitting: Orders1.Rack(labels: "c d e"), basedOn: present.version)
+                #expect(full == .refused(.full))
+                let broken = await old.outcome(ofSubmitting: Orders1.Rack(labels: "broken"), basedOn: present.version)
+                guard case .failed(let error) = broken else { throw RelayError(.internalFailure, "\(broken)") }
+                #expect(error.code == .invalidArgument && !error.mayHaveRun)
+                #expect(count.value == 5)
+            }
+            #expect(rack.state == Orders2.Rack(labels: ["c", "d"], size: 2))
+            // An undone unit leaves nothing: there are three entries, and with a unit an event with each.
+            #expect(try await journal.statistics(of: Orders2.self).events == (decision == .unit ? 6 : 3))
+            old.invalidate()
+            new.invalidate()
+        }
+        try await serveBoth { service, journal in
+            decide(decision, service, journal, count)
+            let old = try relay(Orders1.self)
+            let again = try await old.submit(Orders1.Rack(labels: "a b"), basedOn: base, idempotencyKey: "k")
+            #expect(again == set)
+            #expect(try service.document(Orders2.Rack.self).state == Orders2.Rack(labels: ["c", "d"], size: 2))
+            old.invalidate()
+        }
+    }
+    @Test("old and new front ends edit at once: no change is lost, and both documents agree") func editors()
+        async throws
+    {
+        try await serveBoth { service, _ in
+            let (old, new) = (try relay(Orders1.self), try relay(Orders2.self))
+            try await service.document(Orders2.Rack.self).set(Orders2.Rack(labels: [], size: 0))
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    for number in 0..<10 {
+                        try await old.update(Orders1.Rack.self, within: .seconds(120)) { $0.labels += " o\(number)" }
+                    }
+                }
+                group.addTask {
+                    for number in 0..<10 {
+                        try await new.update(Orders2.Rack.self, within: .seconds(120)) { rack in
+                            rack.labels.append("n\(number)")
+                        }
+                        try await new.update(Orders2.Rack.self, within: .seconds(120)) { $0.size += 1 }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let rack = try service.document(Orders2.Rack.self).state
+            #expect(rack.size == 10 && Set(rack.labels).count == 20 && rack.labels.count == 20)
+            #expect(try service.document(Orders1.Rack.self).state.labels == rack.labels.joined(separator: " "))
+            old.invalidate()
+            new.invalidate()
         }
     }
 }

@@ -8,6 +8,7 @@ enum Orders1: EventInterface {
         Place.self
         Cancel.self
         Desk.self
+        Rack.self
     }
     struct Placed: DomainEvent, Equatable {
         typealias Interface = Orders1
@@ -29,6 +30,12 @@ enum Orders1: EventInterface {
         var open: Int32
         static let initial = Self(open: 0)
     }
+    struct Rack: EditableDocument {
+        typealias Interface = Orders1
+        var labels: String
+        static let initial = Self(labels: "?")
+        enum Refusal: String, CommandFailure, CaseIterable { case full = "Full", empty = "Empty" }
+    }
 }
 enum Orders2: EventInterface {
     static let name = "org.example.Orders2"
@@ -38,6 +45,7 @@ enum Orders2: EventInterface {
         Audited.self
         Place.self
         Desk.self
+        Rack.self
     }
     struct Placed: DomainEvent, Equatable {
         typealias Interface = Orders2
@@ -63,6 +71,12 @@ enum Orders2: EventInterface {
         var open: [String]
         static let initial = Self(open: [])
     }
+    struct Rack: EditableDocument {
+        typealias Interface = Orders2
+        var labels: [String], size: Int32
+        static let initial = Self(labels: ["new"], size: 3)
+        enum Refusal: String, CommandFailure, CaseIterable { case full = "Full", broken = "Broken" }
+    }
 
     static let servingFirst = serving(Orders1.self) { older in
         older.event(Placed.self) { placed in
@@ -73,6 +87,12 @@ enum Orders2: EventInterface {
         }
         older.nothing(for: Audited.self)
         older.document(Desk.self) { Orders1.Desk(open: Int32($0.open.count)) }
+        older.document(Rack.self) { rack in
+            Orders1.Rack(labels: rack.labels.joined(separator: " "))
+        } submitting: { old, present in
+            if old.labels.isEmpty { throw Orders1.Rack.Refusal.empty }
+            return Rack(labels: old.labels.split(separator: " ").map(String.init), size: present.size)
+        }
         older.command(Orders1.Place.self) { old in
             Place(title: old.title, urgent: false, idempotencyKey: old.idempotencyKey)
         } reply: { reply in

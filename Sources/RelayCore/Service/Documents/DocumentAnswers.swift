@@ -8,9 +8,9 @@ final class DocumentAnswers: Sendable {
     /// Answers `GetDocument`, in the place among the entries where the answer is true.
     func document(_ call: IncomingCall, _ interface: ExportedInterface) {
         let name = call.read { try $0.string() }
-        let found = interface.stream.properties.first { $0.value.name == name }
-        guard let name, let (number, property) = found else {
-            let names = interface.stream.properties.values.map(\.name).sorted().joined(separator: ", ")
+        guard let name, let number = interface.book.number(of: name), let property = interface.book.properties[number]
+        else {
+            let names = interface.book.names.joined(separator: ", ")
             let text =
                 "\(interface.name) has no document '\(name?.prefix(255) ?? "")'; "
                 + (names.isEmpty ? "it has none" : "it has \(names)")
@@ -33,7 +33,7 @@ final class DocumentAnswers: Sendable {
         _ call: IncomingCall, _ interface: ExportedInterface, _ name: String?,
         _ others: [(name: String, value: DBusValue)]
     ) {
-        let asked = interface.stream.properties.filter { name == nil || $0.value.name == name }
+        let asked = interface.book.properties.filter { name == nil || $0.value.name == name }
             .sorted { $0.key < $1.key }
         whenRead(call, interface, asked.map(\.key)) { replies, entries in
             replies.reply(to: call, name == nil ? "a{sv}" : "v") { body throws(RelayError) in
@@ -63,8 +63,8 @@ final class DocumentAnswers: Sendable {
         _ answer: @escaping @Sendable (ReplySender, [PublishedDocuments.Entry]) -> Void
     ) {
         calls.enqueueForUser(call) { [replies] in
-            let stream = interface.stream
-            let size = numbers.reduce(1_024) { $0 + (stream.document($1)?.fields.count ?? 0) + 512 }
+            let (stream, book) = (interface.stream, interface.book)
+            let size = numbers.reduce(1_024) { $0 + (book[$1]?.fields.count ?? 0) + 512 }
             if size > WireLimits.defaultMessageLength {
                 let text = "\(interface.name) has documents of \(size) bytes together: ask for each by its name"
                 return replies.fail(call, .tooLarge, text)
@@ -74,13 +74,12 @@ final class DocumentAnswers: Sendable {
             }
             replies.prepareReply(to: call.sender)
             // Under the stream's lock: the reply is behind every entry that it counts, and before every later one.
-            stream.withDocuments(numbers) { answer(replies, $0) }
+            stream.inPlace { answer(replies, numbers.compactMap { book[$0] }) }
         }
     }
     /// Whether a call submits a document that is read only; refuses it then.
     func refusesSubmission(_ call: IncomingCall, _ interface: ExportedInterface?) -> Bool {
-        let isMeant =
-            interface?.stream.properties.contains { call.member == "Submit\($0.value.name)" } ?? false
+        let isMeant = interface?.book.names.contains { call.member == "Submit\($0)" } ?? false
         if isMeant {
             replies.refuse(call, .notPermitted, "\(call.member.dropFirst(6)) is read only: its service alone sets it")
         }

@@ -30,18 +30,18 @@ extension EventService {
         @_inheritActorContext with handler:
             @escaping @isolated(any) @Sendable (Submission<Document>) async throws -> Document
     ) {
+        decideSubmissions(of: type, by: .handler { try await handler($0) })
+    }
+    /// Sets who decides about what is submitted.
+    package func decideSubmissions<Document: EditableDocument>(
+        of type: Document.Type, by rule: SubmissionRule<Document>
+    ) {
         guard let document = try? events.document(type) else {
             return strays.withLock { $0.append("\(Document.Interface.name).\(SubmitDocument<Document>.name)") }
         }
-        let submissions = Submissions(document: document, log: storage) { try await handler($0) }
-        answerSubmissions(of: type) { try await submissions.answer($0, $1) }
-    }
-    /// Answers the command that submits a document.
-    package func answerSubmissions<Document: EditableDocument>(
-        of type: Document.Type,
-        by answer: @escaping @Sendable (SubmitDocument<Document>, CommandContext) async throws -> DocumentVersion
-    ) {
-        handle(SubmitDocument<Document>.self) { command, context in try await answer(command, context) }
+        rules.set(rule)
+        // If it follows another document, this takes the place of what its submissions were mapped to.
+        document.acceptSubmissions(self)
     }
 }
 
@@ -72,7 +72,7 @@ extension ServiceDocument where Document.Interface.Durability == Volatile {
     /// - Throws: `.tooLarge` over 1 MiB less 4 KiB, or over a quarter of the interface's
     ///   ``EventInterface/ringCapacity``. `.invalidArgument` for a value that D-Bus cannot carry. `.unavailable` after
     ///   the service's end. Nothing was changed then.
-    public func set(_ state: Document) throws { _ = try exported.set(state) }
+    public func set(_ state: Document) throws { try exported.set(state) }
     /// Changes the document in one step: no other change happens between the state that `change` gets and its result.
     ///
     /// - Parameter change: changes the state. It is called again if the document was changed meanwhile.
@@ -104,10 +104,10 @@ extension ServiceDocument where Document.Interface.Durability == Durable {
     /// - Throws: as ``set(_:)``, and what `change` throws.
     public func update(_ change: @escaping @Sendable (inout Document) throws -> Void) async throws {
         guard let log else { throw RelayError(.internalFailure, "\(Document.name) is durable, without a journal") }
-        _ = try await log.change(exported) { draft in
-            var state = draft.state
+        try await log.perform { [exported] unit in
+            var state = exported.draft(in: unit).state
             try change(&state)
-            return state
+            try exported.set(state, in: unit)
         }
     }
 }

@@ -4,48 +4,54 @@ import Synchronization
 package class AnyExportedDocument: @unchecked Sendable {  // Immutable but for the handler, which has a lock.
     let name: String
     let stream: PublishedStream
+    let book: DocumentBook
     /// Its number among the interface's events.
     let number: Int
     /// Its interface's place among those that the log keeps; nil for a volatile one.
     package let logIndex: Int?
 
-    init(_ name: String, _ stream: PublishedStream, _ number: Int, logIndex: Int?) {
-        (self.name, self.stream, self.number, self.logIndex) = (name, stream, number, logIndex)
+    init(_ name: String, _ stream: PublishedStream, _ book: DocumentBook, _ number: Int, logIndex: Int?) {
+        (self.name, self.stream, self.book, self.number, self.logIndex) = (name, stream, book, number, logIndex)
     }
     /// Begins with what the log has, or with the initial state.
     ///
     /// Throws `SchemaMismatch` for a state that this version of the document cannot be read from.
     func begin(_ logged: LoggedDocument?, _ schemas: [UInt32: EventSchema]) throws {}
-    /// Until the service has a handler, sets what is submitted, if the document is editable.
+    /// Answers submissions, if the document is editable.
     func acceptSubmissions(_ service: EventService) {}
     /// Finds the documents of older interfaces that are set with this one. Before anything is published.
-    func follow(_ events: ExportedEvents) throws {}
+    func find(_ events: ExportedEvents) throws {}
+    /// Those begin with what they become of this one, as long as neither was ever set.
+    func beginOlder() throws {}
+    /// Sets those that are not what they become of this one.
+    func setOlder(in log: any EventLogStorage) async throws {}
 }
 
 /// One document with its codec.
 package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocument, @unchecked Sendable {
     private let codec: WireCodec<Document>
-    let operations = Mutex(RecentOperations())
+    /// Of a volatile one: to those who submitted it with a key.
+    let replies = Mutex(MemoryReplies())
     /// What is left for headers, the stamp and the names in a message: it must not be found too large once it was
     /// committed.
     private static var room: Int { 4_096 }
 
     private let older: [any DocumentDerivation<Document>]
-    /// Of a volatile one: encode what the older documents become, and return what sets them. Set by `follow`.
-    private var followers: [(Document) throws -> () throws -> Void] = []
-    /// Older documents are set in this one's order.
+    /// The older documents that are set with this one. Set by `find`.
+    private var followers: [any DocumentFollower<Document>] = []
+    /// Of a volatile one: a new state is compared with the last entry, and gets its place, by one thread at a time.
     private let order = PublishingLock(())
 
     init(
-        _ codec: WireCodec<Document>, _ stream: PublishedStream, _ number: Int, logIndex: Int?,
+        _ codec: WireCodec<Document>, _ stream: PublishedStream, _ book: DocumentBook, _ number: Int, logIndex: Int?,
         older: [any DocumentDerivation<Document>] = []
     ) {
         (self.codec, self.older) = (codec, older)
-        super.init(Document.name, stream, number, logIndex: logIndex)
+        super.init(Document.name, stream, book, number, logIndex: logIndex)
     }
     override func begin(_ logged: LoggedDocument?, _ schemas: [UInt32: EventSchema]) throws {
         guard let logged else {
-            return stream.begin(number, fields: try encode(.initial), sequence: 0, state: Document.initial)
+            return book.begin(number, fields: try encode(.initial), sequence: 0, state: Document.initial)
         }
         let state: Document
         do {
@@ -59,25 +65,29 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
                 "the journal's state of \(stream.interface).\(name) cannot be read: \(reason); give the changed document "
                     + "another name", cause: error)
         }
-        stream.begin(number, fields: try encode(state), sequence: logged.sequence, state: state)
+        book.begin(number, fields: try encode(state), sequence: logged.sequence, state: state)
     }
 
     override func acceptSubmissions(_ service: EventService) {
         func accept<D: EditableDocument>(_ type: D.Type) {
             guard let document = self as? ExportedDocument<D> else { return }
-            let submissions = Submissions(document: document, log: service.storage, handler: nil)
-            service.answerSubmissions(of: type) { try await submissions.answer($0, $1) }
+            let submissions = Submissions(document, setting: document, of: service) { state, _ in
+                state
+            } refusal: {
+                $0
+            }
+            service.setHandler(SubmitDocument<D>.self) { try await submissions.answer($0, $1) }
         }
         if let type = Document.self as? any EditableDocument.Type { accept(type) }
     }
 
     /// The present state, and its version.
     package var present: (state: Document, sequence: UInt64) {
-        guard let entry = stream.document(number) else { return (.initial, 0) }
+        guard let entry = book[number] else { return (.initial, 0) }
         if let state = entry.state as? Document { return (state, entry.sequence) }
         // What was set has been decoded once: see `encode`.
         let state = (try? entry.fields.withUnsafeBytes { try codec.decode($0) }) ?? .initial
-        stream.know(number, state, of: entry.sequence)
+        book.know(number, state, of: entry.sequence)
         return (state, entry.sequence)
     }
     package func version(_ sequence: UInt64) -> DocumentVersion {
@@ -85,21 +95,11 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
     }
     /// Whether a version is of this run or of one that led to it: then it is the present one if the last entry has its
     /// sequence. It stays so as long as the service runs.
-    ///
-    /// - Parameter find: looks for a run in the log.
-    package func isInHistory<Failure: Error>(
-        _ version: DocumentVersion, find: (RunQuestion) throws(Failure) -> CommonRun?
-    ) throws(Failure) -> Bool {
-        switch stream.common(version) {
+    func isInHistory(_ version: DocumentVersion, _ log: (any EventLogStorage)?) async throws -> Bool {
+        if logIndex == nil { return version.epoch == stream.epoch }
+        return switch stream.common(version) {
         case .known(let common): stream.includes(version, common)
-        case .unknown: stream.includes(version, try find(RunQuestion(version)))
-        }
-    }
-    /// The same, which asks the log.
-    func isInHistory(_ version: DocumentVersion, _ log: any EventLogStorage) async throws -> Bool {
-        switch stream.common(version) {
-        case .known(let common): stream.includes(version, common)
-        case .unknown: stream.includes(version, try await log.find(RunQuestion(version), in: stream.interface))
+        case .unknown: stream.includes(version, try await log?.find(RunQuestion(version), in: stream.interface))
         }
     }
 
@@ -120,41 +120,69 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         _ = try fields.withUnsafeBytes { try codec.decode($0) }
         return fields
     }
-    override func follow(_ events: ExportedEvents) throws {
-        if logIndex != nil { return }
-        followers = try older.compactMap { try ($0 as? any VolatileDerivation<Document>)?.follower(of: events) }
+
+    // MARK: Within a transaction
+
+    /// The document as a transaction has it.
+    package func draft(in unit: some LogUnit) -> DocumentDraft<Document> {
+        if let draft = unit.drafts.draft(of: Document.self) { return draft }
+        // What other transactions have set was entered before this one began.
+        let (state, sequence) = present
+        return DocumentDraft(state, sequence: sequence)
     }
-    /// Sets the documents of older interfaces within a transaction that has set this one.
-    package func setOlder<Sink: DocumentSink & ~Copyable>(_ state: Document, in sink: inout Sink) throws {
-        for derivation in older { try derivation.set(state, in: &sink) }
+    /// Adds an entry, unless the state is equal. Returns the version that the document then has.
+    @discardableResult
+    package func set(_ state: Document, in unit: some LogUnit) throws -> DocumentVersion {
+        let draft = draft(in: unit)
+        if draft.state == state { return version(draft.sequence) }
+        let sequence = try unit.publish(encoded(state)) ?? draft.sequence
+        unit.drafts.set(state, sequence: sequence)
+        // Those of a volatile document are set with its entry.
+        if logIndex != nil { for follower in followers { try follower.set(state, in: unit) } }
+        return version(sequence)
     }
-    /// Encodes a state; what it returns sets it.
-    func prepared(_ state: Document) throws -> () throws -> Void {
-        let fields = try encode(state)
-        return { [self] in _ = try set(state, fields) }
-    }
-    /// Gives a new state of a volatile document its place, and one to each document that follows it.
-    private func place(
-        _ fields: [UInt8], _ state: Document, after sequence: UInt64, placed: (UInt64) -> Void = { _ in }
-    ) throws -> UInt64? {
-        if followers.isEmpty {
-            return try stream.publish(document: number, fields, state, after: sequence, placed: placed)
+    func isPresent(_ version: DocumentVersion, in unit: some LogUnit) throws -> Bool {
+        if version.sequence != draft(in: unit).sequence { return false }
+        switch stream.common(version) {
+        case .known(let common): return stream.includes(version, common)
+        case .unknown: return stream.includes(version, try unit.find(RunQuestion(version), in: stream.interface))
         }
-        let setOthers = try followers.map { try $0(state) }
-        return try order.withLock { _ in
-            guard let placed = try stream.publish(document: number, fields, state, after: sequence, placed: placed)
-            else { return nil }
-            for set in setOthers { try set() }
-            return placed
+    }
+
+    // MARK: Older documents
+
+    override func find(_ events: ExportedEvents) throws {
+        followers = try older.map { try $0.follower(of: events) }
+    }
+    override func beginOlder() throws {
+        let (state, sequence) = present
+        for follower in followers { try follower.begin(sequence == 0 ? state : nil) }
+    }
+    /// Begins with what it becomes of the newer document. Before the stream is connected.
+    func begin(following state: Document) throws {
+        if present.sequence == 0 {
+            book.begin(number, fields: try encode(state), sequence: 0, state: state)
         }
     }
+    override func setOlder(in log: any EventLogStorage) async throws {
+        let state = present
+        // Never set since there is such a document: the older one keeps what an earlier release has left.
+        if logIndex == nil || state.sequence == 0 { return }
+        if try followers.allSatisfy({ try $0.isInStep(with: state.state) }) { return }
+        try await log.perform { [self] unit in
+            let state = draft(in: unit).state
+            for follower in followers { try follower.set(state, in: unit) }
+        }
+    }
+
     /// What is to be committed.
     package func encoded(_ state: Document) throws -> EncodedEvent {
-        let fields = try encode(state)
         guard let logIndex else {
+            let placing = try placing(state)
             // If the run has ended in between, it is lost, like any volatile event.
-            return .volatile { [self] in _ = try? set(state, fields) }
+            return .volatile { [self] in _ = try? inOrder(placing) }
         }
+        let fields = try encode(state)
         var writer = WireWriter(capacity: fields.count + 32)
         writer.append(fields)
         return .durable(interface: logIndex, LoggedEvent(number, &writer))
@@ -162,17 +190,29 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
 
     // MARK: Volatile
 
-    /// Sets a volatile document; an equal state publishes nothing. Returns its version then.
-    func set(_ state: Document) throws -> DocumentVersion { try set(state, encode(state)) }
-    private func set(_ state: Document, _ fields: [UInt8]) throws -> DocumentVersion {
-        while true {
-            let (present, sequence) = present
-            if present == state { return version(sequence) }
-            if let placed = try place(fields, state, after: sequence) {
-                return version(placed)
-            }
+    /// Calls `body` while the document gets no new entry. Only for one of a volatile interface; no code of a user's.
+    func inOrder<Result: Sendable>(_ body: () throws -> Result) throws -> Result {
+        try order.withLock { _ in try body() }
+    }
+    /// Encodes a state, and what older documents become of it. What it returns sets them in their order (`inOrder`), if
+    /// the state is another one than the last entry has.
+    func placing(_ state: Document) throws -> @Sendable () throws -> Void {
+        let fields = try encode(state)
+        let setOthers = try followers.map { try $0.setting(state) }
+        // As long as the entry is this one.
+        let (present, sequence) = present
+        let isEqual = present == state
+        return { [self] in
+            guard let last = book[number]?.sequence else { return }
+            if isEqual && last == sequence { return }
+            var message = try EventMessage(stream.templates[number]) { $0.append(fields) }
+            try stream.publish(number, &message)
+            if let entry = book[number] { book.know(number, state, of: entry.sequence) }
+            for set in setOthers { try set() }
         }
     }
+    /// Sets a volatile document; an equal state publishes nothing.
+    func set(_ state: Document) throws { try update { $0 = state } }
     /// Changes a volatile document: once more, if it was changed meanwhile.
     func update<Result>(_ change: (inout Document) throws -> Result) throws -> Result {
         while true {
@@ -180,22 +220,14 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
             var state = present
             let result = try change(&state)
             if state == present { return result }
-            if try place(encode(state), state, after: sequence) != nil { return result }
+            let placing = try placing(state)
+            let isDone = try inOrder {
+                if book[number]?.sequence != sequence { return false }
+                try placing()
+                return true
+            }
+            if isDone { return result }
         }
-    }
-    /// As a submission of a volatile document: nil if its version is not the present one.
-    func set(
-        _ state: Document, basedOn basis: DocumentVersion, placed: (DocumentVersion) -> Void
-    ) throws -> DocumentVersion? {
-        let fields = try encode(state)
-        let (present, sequence) = present
-        guard basis == version(sequence) else { return nil }
-        if present == state {
-            placed(version(sequence))
-            return version(sequence)
-        }
-        return try place(fields, state, after: sequence) { placed(version($0)) }
-            .map { version($0) }
     }
 }
 

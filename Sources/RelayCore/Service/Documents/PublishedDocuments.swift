@@ -1,4 +1,4 @@
-/// The documents of a stream as its entries have set them, as a value: under the stream's lock.
+/// The documents of a stream as its entries have set them, as a value.
 struct PublishedDocuments: Sendable {
     struct Entry: Sendable {
         /// The fields of the state in the wire encoding.
@@ -21,9 +21,9 @@ struct PublishedDocuments: Sendable {
         entries[number] = Entry(fields: fields, sequence: sequence, state: state)
     }
     /// An entry has its place. Nothing changes for an event that is no document.
-    mutating func enter(_ number: Int, fields: [UInt8], sequence: UInt64, state: (any Sendable)? = nil) {
+    mutating func enter(_ number: Int, fields: [UInt8], sequence: UInt64) {
         if entries[number] == nil { return }
-        entries[number] = Entry(fields: fields, sequence: sequence, state: state, isUnannounced: true)
+        entries[number] = Entry(fields: fields, sequence: sequence, isUnannounced: true)
         hasUnannounced = true
     }
     /// The state of this entry was read.
@@ -38,5 +38,10 @@ struct PublishedDocuments: Sendable {
             entries[number]?.isUnannounced = false
         }
         hasUnannounced = false
+    }
+    /// What a copy of this has announced.
+    mutating func wasAnnounced(_ copy: Self) {
+        for number in entries.keys { entries[number]?.isUnannounced = copy.entries[number]?.isUnannounced ?? false }
+        hasUnannounced = copy.hasUnannounced
     }
 }

@@ -19,108 +19,177 @@ public struct Submission<Document: EditableDocument>: Sendable {
     }
 }
 
-/// Answers the command that submits a document.
-struct Submissions<Document: EditableDocument>: Sendable {
-    typealias Handler = @Sendable (Submission<Document>) async throws -> Document
-    let document: ExportedDocument<Document>
-    let log: (any EventLogStorage)?
-    let handler: Handler?
-    /// Fails where the command cannot be registered either.
-    private let hash: Result<CommandHash<SubmitDocument<Document>>, any Error>
+/// What a service sets of a submission.
+package enum SubmissionRule<Document: EditableDocument>: Sendable {
+    /// What was submitted.
+    case anything
+    /// What a handler returns.
+    case handler(@Sendable (Submission<Document>) async throws -> Document)
+    /// The same, in the transaction that sets it.
+    case unit(@Sendable (Submission<Document>, any LogUnit) throws -> Document)
+}
 
-    init(document: ExportedDocument<Document>, log: (any EventLogStorage)?, handler: Handler?) {
-        (self.document, self.log, self.handler) = (document, log, handler)
-        hash = Result { try CommandHash() }
-    }
+/// Who decides about submissions, by the types of documents. The service holds it, and no document does: a handler may
+/// well keep the service and its journal.
+final class SubmissionRules: Sendable {
+    /// nil: the service has ended.
+    private let rules = Mutex<[ObjectIdentifier: any Sendable]?>([:])
 
-    /// Throws `SubmitFailure`, or why nothing was set.
-    func answer(_ command: SubmitDocument<Document>, _ context: CommandContext) async throws -> DocumentVersion {
-        if document.logIndex != nil {
-            guard let log else { throw RelayError(.internalFailure, "\(Document.name) is durable, without a journal") }
-            let isKnown = try await document.isInHistory(command.basis, log)
-            let state = isKnown ? try await accepted(command, context) : nil
-            return try await log.submit(command, from: context, to: document) { draft in
-                guard let state, command.basis.sequence == draft.sequence else {
-                    throw SubmitFailure<Document>.conflict
-                }
-                return state
-            }
-        }
-        let operation = try operation(of: command, context)
-        if let operation, let known = try repeated(operation) { return known }
-        if command.epoch == document.version(0).epoch, let state = try await accepted(command, context) {
-            let version = try document.set(state, basedOn: command.basis) { version in
-                if let (operation, hash) = operation {
-                    document.operations.withLock { $0.add(operation, hash, version) }
-                }
-            }
-            if let version { return version }
-        }
-        // The same operation may have been done meanwhile, by another connection of the same user.
-        if let operation, let known = try repeated(operation) { return known }
-        // What is based on another run's was applied to nothing that there is now.
-        let forgotten = document.operations.withLock { $0.forgotten }
-        if operation != nil && command.epoch == document.version(0).epoch && forgotten > command.sequence {
-            throw SubmitFailure<Document>.forgotten
-        }
-        throw SubmitFailure<Document>.conflict
+    /// nil: nobody decides any more.
+    func rule<D: EditableDocument>(of type: D.Type) -> SubmissionRule<D>? {
+        rules.withLock { $0.map { $0[ObjectIdentifier(type)] as? SubmissionRule<D> ?? .anything } }
     }
-    /// What is to be set, of a submission that is based on a version of this history; nil if that is not the present
-    /// one. The handler is not asked about such a one: it would judge by a state that its caller has not seen, and refuse
-    /// a repetition of what it has accepted.
-    private func accepted(
-        _ command: SubmitDocument<Document>, _ context: CommandContext
-    ) async throws -> Document? {
-        let (present, sequence) = document.present
-        guard command.basis.sequence == sequence else { return nil }
-        guard let handler else { return command.state }
-        do {
-            return try await handler(Submission(command.state, basedOn: present, peer: context.peer))
-        } catch let refusal as Document.Refusal {
-            throw SubmitFailure<Document>.refused(refusal)
+    func set<D: EditableDocument>(_ rule: SubmissionRule<D>) { replace { $0?[ObjectIdentifier(D.self)] = rule } }
+    func end() { replace { $0 = nil } }
+    private func replace(_ change: (inout [ObjectIdentifier: any Sendable]?) -> Void) {
+        // Released outside the lock: what they keep is anybody's.
+        let old = rules.withLock { rules in
+            let old = rules
+            change(&rules)
+            return old
         }
-    }
-
-    // MARK: Repetitions
-
-    /// What makes two submissions the same one; nil without an idempotency key.
-    private func operation(
-        of command: SubmitDocument<Document>, _ context: CommandContext
-    ) throws -> (RecentOperations.Operation, hash: Int64)? {
-        guard let id = command.idempotencyKey, !id.isEmpty else { return nil }
-        let user = try context.user(ofKey: id, command: SubmitDocument<Document>.name)
-        return (RecentOperations.Operation(user: user, id: id), try hash.get().value(command).present)
-    }
-    private func repeated(_ operation: (RecentOperations.Operation, hash: Int64)) throws -> DocumentVersion? {
-        switch document.operations.withLock({ $0.answer(operation.0, operation.hash) }) {
-        case .done(let version)?: return version
-        case .reused?:
-            throw RelayError(
-                .keyReused,
-                "\(Document.name): its idempotency key came before, with another state or version; nothing was done: take a "
-                    + "new one for a new operation")
-        case nil: return nil
-        }
+        withExtendedLifetime(old) {}
     }
 }
 
-extension CommandContext {
-    /// How long an idempotency key may be.
-    package static var longestKey: Int { 255 }
-    /// Whose a key is. Throws `InvalidArgument` for one that is too long, and `Unavailable` if that is not known.
-    package func user(ofKey key: String, command: String) throws(RelayError) -> UInt32 {
-        if key.utf8.count > Self.longestKey {
-            throw RelayError(
-                .invalidArgument,
-                "\(command): an idempotency key of \(key.utf8.count) bytes; it has at most \(Self.longestKey)")
+/// Answers the command that submits a document: as any command with an idempotency key, by a transaction that keeps the
+/// reply.
+///
+/// `Target` is what is set: the same document, or the newer one that an older document follows.
+struct Submissions<Submitted: EditableDocument, Target: EditableDocument>: Sendable {
+    let submitted: ExportedDocument<Submitted>
+    let target: ExportedDocument<Target>
+    let log: (any EventLogStorage)?
+    let rules: SubmissionRules
+    /// What to set, of a submitted state and the present one.
+    let forward: @Sendable (Submitted, Target) throws -> Target
+    let refusal: @Sendable (Target.Refusal) -> Submitted.Refusal?
+    /// Fails where the command cannot be registered either.
+    private let hash: Result<CommandHash<SubmitDocument<Submitted>>, any Error>
+
+    init(
+        _ submitted: ExportedDocument<Submitted>, setting target: ExportedDocument<Target>,
+        of service: EventService, _ forward: @escaping @Sendable (Submitted, Target) throws -> Target,
+        refusal: @escaping @Sendable (Target.Refusal) -> Submitted.Refusal?
+    ) {
+        (self.submitted, self.target, self.forward, self.refusal) = (submitted, target, forward, refusal)
+        (log, rules) = (service.storage, service.rules)
+        hash = Result { try CommandHash() }
+    }
+    private typealias Command = SubmitDocument<Submitted>
+    private typealias Failure = SubmitFailure<Submitted>
+
+    /// What is to be set, as far as that is decided before the transaction.
+    private enum Proposal: Sendable {
+        /// If the target's last entry is still that one.
+        case state(Target, after: UInt64)
+        case rule(@Sendable (Submission<Target>, any LogUnit) throws -> Target)
+    }
+    /// The target was changed meanwhile: the proposal is made again. A submission of another document need not be a
+    /// conflict then.
+    private struct Changed: Error {}
+
+    /// Throws `SubmitFailure`, or why nothing was set.
+    func answer(_ command: SubmitDocument<Submitted>, _ context: CommandContext) async throws -> DocumentVersion {
+        let call = try KeyedCall(command, from: context) { try hash.get() }
+        while true {
+            do {
+                let proposal = try await proposal(for: command, context)
+                guard submitted.logIndex != nil else { return try set(proposal, command, call) }
+                guard let log else {
+                    throw RelayError(.internalFailure, "\(Submitted.name) is durable, without a journal")
+                }
+                return try await log.answer(Command.self, call) { unit in
+                    guard try submitted.isPresent(command.basis, in: unit), let proposal else {
+                        throw conflict(command, try unit.forgotten(Command.name, of: Command.Interface.name))
+                    }
+                    let draft = target.draft(in: unit)
+                    switch proposal {
+                    case .state(let state, let sequence):
+                        if draft.sequence != sequence { throw Changed() }
+                        _ = try target.set(state, in: unit)
+                    case .rule(let rule):
+                        _ = try target.set(
+                            decided { try rule(submission(command, draft.state, context), unit) }, in: unit)
+                    }
+                    return submitted.version(submitted.draft(in: unit).sequence)
+                }
+            } catch is Changed {
+                continue
+            }
         }
-        // Its next try would come as somebody else, and be run again; and all that are unknown would share their keys.
-        guard let user = peer.userID else {
-            throw RelayError(
-                .unavailable,
-                "\(command): the bus does not say whose the idempotency key of \(peer.uniqueName) is; nothing was done: stay "
-                    + "connected until the reply, and try again")
+    }
+    /// What is to be set, of a submission that is based on the present version; nil for any other one. A handler is not
+    /// asked about such a one: it would judge by a state that its caller has not seen, and refuse a repetition of what it
+    /// has accepted.
+    private func proposal(for command: SubmitDocument<Submitted>, _ context: CommandContext) async throws -> Proposal? {
+        let (present, sequence) = target.present
+        guard command.sequence == submitted.present.sequence, try await submitted.isInHistory(command.basis, log)
+        else { return nil }
+        do {
+            switch rules.rule(of: Target.self) {
+            case .anything: return .state(try forward(command.state, present), after: sequence)
+            case .handler(let handler):
+                return .state(try await handler(submission(command, present, context)), after: sequence)
+            case .unit(let rule): return .rule(rule)
+            case nil: throw RelayError(.unavailable, "the service ends: nothing was done")
+            }
+        } catch {
+            throw refused(error)
         }
-        return user
+    }
+    private func submission(
+        _ command: SubmitDocument<Submitted>, _ present: Target, _ context: CommandContext
+    ) throws -> Submission<Target> {
+        Submission(try forward(command.state, present), basedOn: present, peer: context.peer)
+    }
+    private func decided(_ body: () throws -> Target) throws -> Target {
+        do { return try body() } catch { throw refused(error) }
+    }
+    /// A refusal as the submitted document declares it.
+    private func refused(_ error: any Error) -> any Error {
+        if let refusal = error as? Submitted.Refusal { return Failure.refused(refusal) }
+        guard let failure = error as? Target.Refusal else { return error }
+        if let refusal = refusal(failure) { return Failure.refused(refusal) }
+        return RelayError(
+            .invalidArgument,
+            "\(Target.name) was refused as \(failure.errorName), which \(Submitted.Interface.name).\(Submitted.name) has no "
+                + "refusal for")
+    }
+    /// If replies are forgotten to submissions that were based on this version or a later one, it may be one of those.
+    private func conflict(
+        _ command: SubmitDocument<Submitted>, _ forgotten: UInt64
+    ) -> SubmitFailure<Submitted> {
+        let hasKey = command.idempotencyKey?.isEmpty == false
+        return hasKey && forgotten > command.sequence ? .forgotten : .conflict
+    }
+
+    // MARK: Volatile
+
+    /// The same without a journal.
+    private func set(
+        _ proposal: Proposal?, _ command: SubmitDocument<Submitted>, _ call: KeyedCall?
+    ) throws -> DocumentVersion {
+        // What a user's code has to do with it is done before the lock.
+        var (placing, sequence): (() throws -> Void, UInt64) = ({}, 0)
+        if case .state(let state, let after) = proposal {
+            (placing, sequence) = (try target.placing(state), after)
+        }
+        return try target.inOrder {
+            try submitted.replies.withLock { replies in
+                if let call, let known = try replies.reply(to: call, as: DocumentVersion.self) { return known }
+                guard proposal != nil, command.basis == submitted.version(submitted.present.sequence) else {
+                    // What is based on another run's was applied to nothing that there is now.
+                    let isOurs = command.epoch == submitted.version(0).epoch
+                    let forgotten = replies.forgotten(Command.name, of: Command.Interface.name)
+                    throw conflict(command, isOurs ? forgotten : 0)
+                }
+                if target.present.sequence != sequence { throw Changed() }
+                try placing()
+                let version = submitted.version(submitted.present.sequence)
+                if let call { replies.keep(version, to: call) }
+                return version
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@ struct ExportedInterface: Sendable {
     let description: InterfaceDescription
     let events: [ObjectIdentifier: AnyExportedEvent]
     let documents: [ObjectIdentifier: AnyExportedDocument]
+    let book: DocumentBook
     let commands: [String: AnyExportedCommand]
     let commandsByType: [ObjectIdentifier: AnyExportedCommand]
     /// What `Contract` reports of it.
@@ -61,16 +62,18 @@ struct ExportedInterface: Sendable {
         let signals = try SignalOutlet(
             path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates,
             timing: timing.signals)
+        book = DocumentBook(builder.properties)
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
             StreamOutlets(ring: RingOutlet(plan, timing), signals: signals),
-            documents: builder.properties, epoch: run?.epoch ?? .random(in: 1...UInt64.max), clock: bus.clock)
+            following: book, of: Set(builder.properties.keys), epoch: run?.epoch ?? .random(in: 1...UInt64.max),
+            clock: bus.clock)
         description = InterfaceDescription(
             I.name, methods: builder.methods, signals: builder.signals, properties: builder.described,
             annotations: InterfaceDescription.Annotation.described(I.about.text))
         (schemas, events, names) = (builder.schemas, builder.events(of: stream), Set(stream.names))
         (commands, commandsByType, documents) = (
-            builder.commands, builder.commandsByType, builder.documents(of: stream)
+            builder.commands, builder.commandsByType, builder.documents(of: stream, in: book)
         )
         contract = ContractText(
             of: interface, events: builder.contractEvents, documents: builder.contractDocuments,
@@ -138,7 +141,8 @@ struct ExportedInterface: Sendable {
         /// The documents, by the events' numbers, and what introspection shows of them.
         var properties: [Int: DocumentProperty] = [:]
         var described: [InterfaceDescription.Property] = []
-        private var documentMakers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedDocument)] = []
+        private var documentMakers:
+            [(type: ObjectIdentifier, make: (PublishedStream, DocumentBook) -> AnyExportedDocument)] = []
         /// The events by their types, once their stream is there.
         private var makers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedEvent)] = []
         var commands: [String: AnyExportedCommand] = [:]
@@ -186,11 +190,13 @@ struct ExportedInterface: Sendable {
             documentMakers.append(
                 (
                     ObjectIdentifier(type),
-                    { [logIndex, older] in ExportedDocument(codec, $0, number, logIndex: logIndex, older: older) }
+                    { [logIndex, older] in ExportedDocument(codec, $0, $1, number, logIndex: logIndex, older: older) }
                 ))
         }
-        func documents(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedDocument] {
-            Dictionary(documentMakers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
+        func documents(
+            of stream: PublishedStream, in book: DocumentBook
+        ) -> [ObjectIdentifier: AnyExportedDocument] {
+            Dictionary(documentMakers.map { ($0.type, $0.make(stream, book)) }) { first, _ in first }
         }
         func events(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedEvent] {
             Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }

@@ -29,21 +29,18 @@ package protocol EventLogStorage: AnyObject, Sendable {
     /// The same, for one.
     func commit(_ event: EncodedEvent) async throws
 
-    /// Changes a document in a transaction of its own: nothing else changes it between the draft that `body` gets and
-    /// the state that it returns. An equal state changes nothing. Returns the version then.
+    /// Performs a transaction: all of it, or nothing if `body` throws. Returns when it is durable and its events were
+    /// emitted.
     ///
     /// Throws as `commit`, and what `body` throws.
-    func change<D: DomainDocument>(
-        _ document: ExportedDocument<D>, _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
-    ) async throws -> DocumentVersion
-    /// The same, for a submission: one whose idempotency key came before is answered with the first reply, over
-    /// restarts.
+    func perform<Result: Sendable>(_ body: @escaping @Sendable (any LogUnit) throws -> Result) async throws -> Result
+    /// Answers a command by a transaction, which also keeps the reply if it has a key: over restarts. A repetition is
+    /// answered with the first reply, without `body`.
     ///
-    /// Throws besides `KeyReused`, and `Unavailable` for an operation of a caller whose user is not known.
-    func submit<D: EditableDocument>(
-        _ command: SubmitDocument<D>, from context: CommandContext, to document: ExportedDocument<D>,
-        _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
-    ) async throws -> DocumentVersion
+    /// Throws besides `KeyReused`.
+    func answer<C: Command>(
+        _ command: C.Type, _ call: KeyedCall?, _ body: @escaping @Sendable (any LogUnit) throws -> C.Reply
+    ) async throws -> C.Reply
 
     /// Reads a page; calls back once, on a thread of the log's. Does not hold up commits.
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void)

@@ -29,27 +29,46 @@ struct MappedEvent<Event: DomainEvent, Old: EventInterface>: EventDerivation {
 }
 
 /// What a document of a newer interface is in an older one.
-package protocol DocumentDerivation<Document>: Sendable {
+protocol DocumentDerivation<Document>: Sendable {
     associatedtype Document: DomainDocument
+    /// Finds the older document.
+    func follower(of events: ExportedEvents) throws -> any DocumentFollower<Document>
+}
+
+/// An older document, which is set with a newer one.
+protocol DocumentFollower<Document>: Sendable {
+    associatedtype Document: DomainDocument
+    /// Begins with what it becomes of a state, as long as it was never set; nil: the newer document was set before. So do
+    /// those that follow it.
+    func begin(_ state: Document?) throws
+    func isInStep(with state: Document) throws -> Bool
     /// Within a transaction.
-    func set<Sink: DocumentSink & ~Copyable>(_ state: Document, in sink: inout Sink) throws
+    func set(_ state: Document, in unit: some LogUnit) throws
+    /// Of a volatile document: encodes what it becomes, and returns what sets it.
+    func setting(_ state: Document) throws -> @Sendable () throws -> Void
 }
 
-/// The same of volatile documents, which are set at once.
-protocol VolatileDerivation<Document>: DocumentDerivation {
-    /// Finds the older document. What it returns encodes its state, and returns what sets it.
-    func follower(of events: ExportedEvents) throws -> (Document) throws -> () throws -> Void
-}
-
-struct MappedDocument<Document: DomainDocument, Old: DomainDocument>: VolatileDerivation {
+struct MappedDocument<Document: DomainDocument, Old: DomainDocument>: DocumentDerivation {
     let map: @Sendable (Document) throws -> Old
 
-    func set<Sink: DocumentSink & ~Copyable>(_ state: Document, in sink: inout Sink) throws {
-        try sink.set(map(state))
+    func follower(of events: ExportedEvents) throws -> any DocumentFollower<Document> {
+        MappedFollower(older: try events.document(Old.self), map: map)
     }
-    func follower(of events: ExportedEvents) throws -> (Document) throws -> () throws -> Void {
-        let older = try events.document(Old.self)
-        return { try older.prepared(map($0)) }
+}
+
+private struct MappedFollower<Document: DomainDocument, Old: DomainDocument>: DocumentFollower {
+    let older: ExportedDocument<Old>
+    let map: @Sendable (Document) throws -> Old
+
+    func begin(_ state: Document?) throws {
+        if let state { try older.begin(following: map(state)) }
+        try older.beginOlder()
+    }
+    func isInStep(with state: Document) throws -> Bool { try older.present.state == map(state) }
+    func set(_ state: Document, in unit: some LogUnit) throws { try older.set(map(state), in: unit) }
+    func setting(_ state: Document) throws -> @Sendable () throws -> Void {
+        let placing = try older.placing(map(state))
+        return { [older] in try older.inOrder(placing) }
     }
 }
 

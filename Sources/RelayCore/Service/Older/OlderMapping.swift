@@ -99,10 +99,10 @@ public struct OlderMapping<New: EventInterface, Old: EventInterface> {
 
     // MARK: Documents
 
-    /// Maps a document to one of the older interface, which is set whenever this one is.
+    /// Maps a document to one of the older interface, which is set whenever this one is, and when the service starts.
     ///
-    /// What front ends submit to an editable document of the older interface needs a handler of its own
-    /// (`handleSubmissions`), which sets the newer document.
+    /// If front ends may submit the older document, map that, too: ``document(_:to:submitting:refusal:)``. Otherwise the
+    /// service needs a handler of its own for it (`handleSubmissions`), which sets the newer document.
     ///
     /// - Parameter document: the document of the newer interface.
     /// - Parameter map: makes the state of the older one.
@@ -111,6 +111,41 @@ public struct OlderMapping<New: EventInterface, Old: EventInterface> {
     ) {
         parts.note(ObjectIdentifier(document), D.name)
         parts.documents[ObjectIdentifier(document)] = [MappedDocument(map: map)]
+    }
+    /// Maps a document to one of the older interface that others may submit.
+    ///
+    /// ```swift
+    /// older.document(TraySettings.self) { settings in
+    ///     PrinterSettings(tray: settings.trays.first ?? 1, isDuplex: settings.isDuplex)
+    /// } submitting: { old, present in
+    ///     TraySettings(trays: [old.tray] + present.trays.dropFirst(), isDuplex: old.isDuplex)
+    /// }
+    /// ```
+    ///
+    /// What is submitted to the older document is a submission of the newer one: the same handler decides, and both
+    /// documents are set. The caller has to meet the requirements of both. A retry with its idempotency key is a
+    /// repetition.
+    ///
+    /// - Parameter document: the document of the newer interface.
+    /// - Parameter map: makes the state of the older one.
+    /// - Parameter forward: makes the newer document's next state, of the submitted state and the present one. It is
+    ///   called again if the newer document was changed meanwhile. It can throw a refusal of the older document.
+    /// - Parameter refusal: makes the older document's refusal; nil if it has none, then the caller gets
+    ///   `.invalidArgument`. Defaults to the refusal of the same name.
+    public mutating func document<D: EditableDocument<New>, O: EditableDocument<Old>>(
+        _ document: D.Type, to map: @escaping @Sendable (D) throws -> O,
+        submitting forward: @escaping @Sendable (_ submitted: O, _ present: D) throws -> D,
+        refusal: @escaping @Sendable (D.Refusal) -> O.Refusal? = {
+            O.Refusal(errorName: $0.errorName, message: $0.message)
+        }
+    ) {
+        self.document(document, to: map)
+        parts.commands[ObjectIdentifier(SubmitDocument<O>.self)] = OlderCommand(requirement: D.submitRequirement) {
+            service in
+            let (older, newer) = (try service.events.document(O.self), try service.events.document(D.self))
+            let submissions = Submissions(older, setting: newer, of: service, forward, refusal: refusal)
+            service.setHandler(SubmitDocument<O>.self) { try await submissions.answer($0, $1) }
+        }
     }
 
     // MARK: Commands

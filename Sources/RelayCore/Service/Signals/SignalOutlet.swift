@@ -111,23 +111,22 @@ struct SignalOutlet: Sendable {
         orderTick(sequence, on: connection, in: stream)
     }
 
-    // MARK: Documents
-
-    /// Reports a document's new state to those that watch its property. Returns false where signals are paused, or
-    /// pause here: then it is to be reported when they go on.
+    /// Sends a message beside the events, to those that get them from here, within their budget. Returns false where
+    /// signals are paused, or pause here: then it is to be sent when they resume.
     ///
-    /// - Parameter sequence: of the entry, which has left.
-    mutating func announce(
-        _ property: DocumentProperty, _ fields: [UInt8], after sequence: UInt64, in stream: PublishedStream
+    /// - Parameters:
+    ///   - sequence: of the event that it is about, which has left.
+    ///   - compose: makes the message, if there is somebody to get it; nothing is sent of one that cannot be carried.
+    mutating func send(
+        beside sequence: UInt64, in stream: PublishedStream, _ compose: () throws -> (MessageHeader, [UInt8])
     ) -> Bool {
         guard let connection else { return true }
         let peers = audience.destinations
         if peers.isEmpty { return true }
         if limiter.isPaused { return false }
-        // Names and a state of ours: nothing here can be refused.
-        guard let body = try? property.change(fields, of: stream.interface),
-            let signature = try? Signature(DocumentProperty.changeSignature)
-        else { return true }
+        guard let message = try? compose() else { return true }
+        var header = message.0
+        let body = message.1
         let count = (body.count + headTemplate.bodyStart) * peers.count
         guard limiter.admits(sequence + 1, signals: peers.count, now: MonotonicClock.now),
             backlog?.admits(count, messages: peers.count) != false
@@ -136,9 +135,7 @@ struct SignalOutlet: Sendable {
             return false
         }
         for peer in peers {
-            let header = MessageHeader.signal(
-                path: stream.path, interface: StandardInterfaces.properties.name, member: "PropertiesChanged",
-                destination: peer, signature: signature)
+            header.destination = peer
             try? connection.send(header, body: body)
         }
         return true
@@ -161,7 +158,7 @@ struct SignalOutlet: Sendable {
         connection.loop.schedule(after: pace) { [weak stream] in
             guard let stream else { return }
             stream.withSignals { $0.lookAtPause(look, stream, $1) }
-            stream.announceDocuments()
+            stream.resume()
         }
     }
     /// A peer may need a `Head` now, and the next look would be late for it.

@@ -24,7 +24,12 @@ extension PublishedStream: CommittedEventSink {
         let index = event.index
         let rest = state.withLock { state -> StreamOutlets.Rest? in
             guard names.indices.contains(index) else { return nil }
-            if hasDocuments, isDocument[index] { enter(event, stamp, &state) }
+            if isFollowed(index), let listener {
+                event.body.withUnsafeBytes { body in
+                    listener.emitted(
+                        index, stamp.sequence, UnsafeRawBufferPointer(rebasing: body[..<event.fieldsLength]))
+                }
+            }
             // After the last word nothing leaves, and no answer counts it: it is in the log, for the next run's
             // readers.
             if state.hasEnded { return nil }
@@ -34,7 +39,7 @@ extension PublishedStream: CommittedEventSink {
                 var message = EventMessage(templates[index], event, in: &memory)
                 emit(index, stamp, &message, fields, &state)
                 message.takeMemory(into: &memory)
-                if hasDocuments { announceDocuments(&state) }
+                if isFollowed(index) { listener?.send(by: &state.outlets, of: self) }
                 return nil
             }
         }

@@ -17,7 +17,6 @@ package final class PublishedStream: Sendable {
         var history: StreamHistory?
         /// The highest sequence that `Read` has accounted for.
         var handedOut: UInt64 = 0
-        var documents = PublishedDocuments()
     }
     let interface: String
     let path: String
@@ -28,12 +27,11 @@ package final class PublishedStream: Sendable {
     let limit: PayloadLimit?
     /// The headers of the events' messages, by the events' numbers.
     let templates: [MessageTemplate]
-    /// The documents among the events, by the events' numbers.
-    let properties: [Int: DocumentProperty]
+    let listener: (any EmissionListener)?
+    /// Beside it, since every durable event passes here; and which events it follows.
+    let hasListener: Bool
+    let followed: [Bool]
     let state: PublishingLock<State>
-    /// Beside them, since every durable event passes here.
-    let hasDocuments: Bool
-    let isDocument: [Bool]
     /// A test's time; nil: the machine's.
     let clock: ManualClock?
     /// Payloads are enough: no peer gets messages for now. A hint for code that does not hold the lock; changed under
@@ -42,12 +40,12 @@ package final class PublishedStream: Sendable {
 
     init(
         _ interface: String, names: [String], templates: [MessageTemplate], _ outlets: StreamOutlets,
-        documents properties: [Int: DocumentProperty] = [:], epoch: UInt64 = .random(in: 1...UInt64.max),
-        clock: ManualClock? = nil
+        following listener: (any EmissionListener)? = nil, of followed: Set<Int> = [],
+        epoch: UInt64 = .random(in: 1...UInt64.max), clock: ManualClock? = nil
     ) {
         (self.interface, self.names, self.templates) = (interface, names, templates)
-        (path, limit, self.properties) = (Stream1.path(of: interface), outlets.limit, properties)
-        (hasDocuments, isDocument) = (!properties.isEmpty, names.indices.map { properties[$0] != nil })
+        (path, limit, self.listener) = (Stream1.path(of: interface), outlets.limit, listener)
+        (hasListener, self.followed) = (!followed.isEmpty, names.indices.map { followed.contains($0) })
         (self.epoch, self.clock) = (epoch, clock)
         state = PublishingLock(State(place: StreamPlace(events: names.count), outlets: outlets))
     }
@@ -84,7 +82,12 @@ package final class PublishedStream: Sendable {
         try check(value?.count ?? message.fields.count, index)
         try state.withLock { state in
             if state.hasEnded { throw ended }
-            emit(index, next(index, state.place), &message, value, &state)
+            let stamp = next(index, state.place)
+            emit(index, stamp, &message, value, &state)
+            if isFollowed(index), let listener {
+                message.withPayload(nil) { listener.emitted(index, stamp.sequence, $0) }
+                listener.send(by: &state.outlets, of: self)
+            }
         }
     }
     /// Publishes an event as a payload alone, while no outlet needs a message.

@@ -31,12 +31,10 @@ struct StreamOutlets: Sendable {
         signals.emit(index, stamp, &message, in: stream)
     }
     var takesMessages: Bool { signals.takesMessages }
-    /// A document's new state, as a property, behind the event that set it. Returns whether it was sent.
-    mutating func announce(
-        _ property: DocumentProperty, _ fields: [UInt8], after sequence: UInt64, in stream: PublishedStream
-    ) -> Bool {
-        signals.announce(property, fields, after: sequence, in: stream)
-    }
+    /// Sends a message beside the events, as `SignalOutlet.send` does.
+    mutating func send(
+        beside sequence: UInt64, in stream: PublishedStream, _ compose: () throws -> (MessageHeader, [UInt8])
+    ) -> Bool { signals.send(beside: sequence, in: stream, compose) }
 
     /// The log never has what is up to here. No event shows it: `Head` does.
     mutating func skipped(_ sequence: UInt64, in stream: PublishedStream) { signals.skipped(sequence, in: stream) }

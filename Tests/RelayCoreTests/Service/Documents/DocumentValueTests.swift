@@ -4,33 +4,41 @@ import Testing
 @testable import RelayCore
 
 @Suite("What a service remembers of documents", .tags(.g3)) struct DocumentValueTests {
-    private typealias Operation = RecentOperations.Operation
+    private func call(_ user: UInt32, _ key: String, _ brightness: Int32 = 0) throws -> KeyedCall {
+        let command = SubmitDocument(
+            Lamp(brightness: brightness), basedOn: DocumentVersion(epoch: 1, sequence: 0), idempotencyKey: key)
+        let context = CommandContext(peer: Peer(userID: user))
+        return try #require(try KeyedCall(command, from: context) { try CommandHash() })
+    }
     private func version(_ sequence: UInt64) -> DocumentVersion { DocumentVersion(epoch: 1, sequence: sequence) }
 
-    @Test("an operation that comes again has its first reply; with another submission it is refused")
-    func repeated() {
-        var recent = RecentOperations()
-        let operation = Operation(user: 1, id: "a")
-        #expect(recent.answer(operation, 5) == nil)
-        recent.add(operation, 5, version(7))
-        #expect(recent.answer(operation, 5) == .done(version(7)))
-        #expect(recent.answer(operation, 6) == .reused)
-        #expect(recent.answer(Operation(user: 2, id: "a"), 5) == nil, "another user's")
-        recent.add(operation, 6, version(8))
-        #expect(recent.answer(operation, 5) == .done(version(7)), "the first one counts")
+    @Test("a call that comes again has its first reply; with other arguments it is refused") func repeated() throws {
+        var replies = MemoryReplies()
+        func reply(_ call: KeyedCall) throws -> DocumentVersion? {
+            try replies.reply(to: call, as: DocumentVersion.self)
+        }
+        #expect(try reply(call(1, "a")) == nil)
+        replies.keep(version(7), to: try call(1, "a"))
+        #expect(try reply(call(1, "a")) == version(7))
+        #expect { try reply(call(1, "a", 6)) } throws: { .keyReused ~= $0 }
+        #expect(try reply(call(2, "a")) == nil, "another user's")
+        replies.keep(version(8), to: try call(1, "a", 6))
+        #expect(try reply(call(1, "a")) == version(7), "the first one counts")
     }
-    @Test("G3: a user who submits much pushes its own operations out, the oldest first") func bounded() {
-        var recent = RecentOperations()
-        recent.add(Operation(user: 2, id: "quiet"), 0, version(1))
-        let count = RecentOperations.limit
-        for number in 1...count { recent.add(Operation(user: 1, id: "\(number)"), 0, version(UInt64(number))) }
-        #expect(recent.total == count / 2 + 1 && recent.forgotten == UInt64(count / 2))
-        #expect(recent.answer(Operation(user: 2, id: "quiet"), 0) == .done(version(1)))
-        #expect(recent.answer(Operation(user: 1, id: "\(count / 2)"), 0) == nil)
-        #expect(recent.answer(Operation(user: 1, id: "\(count / 2 + 1)"), 0) != nil)
-        for user in 3...UInt32(count) + 3 { recent.add(Operation(user: user, id: ""), 0, version(1)) }
-        #expect(recent.total == count)
-        #expect(recent.answer(Operation(user: 2, id: "quiet"), 0) == nil)
+    @Test("G3: a user who calls much pushes its own replies out, the oldest first") func bounded() throws {
+        var replies = MemoryReplies()
+        func isKept(_ user: UInt32, _ key: String) throws -> Bool {
+            try replies.reply(to: call(user, key), as: DocumentVersion.self) != nil
+        }
+        replies.keep(version(1), to: try call(2, "quiet"))
+        let count = MemoryReplies.limit
+        for number in 1...count { replies.keep(version(UInt64(number)), to: try call(1, "\(number)")) }
+        let forgotten = replies.forgotten("SubmitLamp", of: Office1.name)
+        #expect(replies.total == count / 2 + 1 && forgotten == UInt64(count / 2))
+        #expect(replies.forgotten("SubmitOther", of: Office1.name) == 0)
+        #expect(try isKept(2, "quiet") && !isKept(1, "\(count / 2)") && isKept(1, "\(count / 2 + 1)"))
+        for user in 3...UInt32(count) + 3 { replies.keep(version(1), to: try call(user, "x")) }
+        #expect(try replies.total == count && !isKept(2, "quiet"))
     }
 
     @Test("a document is entered in the order of its entries, and what is no document changes nothing")

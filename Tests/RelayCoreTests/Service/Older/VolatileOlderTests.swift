@@ -11,6 +11,8 @@ private enum Feed1: EventInterface {
         Sample.self
         Reset.self
         Level.self
+        Limit.self
+        Secret.self
     }
     struct Sample: DomainEvent, Equatable {
         typealias Interface = Feed1
@@ -18,6 +20,16 @@ private enum Feed1: EventInterface {
     }
     struct Reset: Command { typealias Interface = Feed1 }
     struct Level: DomainDocument {
+        typealias Interface = Feed1
+        var value: Int64
+        static let initial = Self(value: 0)
+    }
+    struct Limit: EditableDocument {
+        typealias Interface = Feed1
+        var value: Int64
+        static let initial = Self(value: 0)
+    }
+    struct Secret: EditableDocument {
         typealias Interface = Feed1
         var value: Int64
         static let initial = Self(value: 0)
@@ -31,6 +43,8 @@ private enum Feed2: EventInterface {
         Lost.self
         Reset.self
         Level.self
+        Limit.self
+        Secret.self
     }
     struct Sample: FixedLayoutEvent, Equatable {
         typealias Interface = Feed2
@@ -46,6 +60,17 @@ private enum Feed2: EventInterface {
         var parts: [Int64]
         static let initial = Self(parts: [])
     }
+    struct Limit: EditableDocument {
+        typealias Interface = Feed2
+        var low: Int64, high: Int64
+        static let initial = Self(low: 1, high: 10)
+    }
+    struct Secret: EditableDocument {
+        typealias Interface = Feed2
+        var value: Int64
+        static let initial = Self(value: 0)
+        static let submitRequirement = PeerRequirement.user("nobody")
+    }
     static var servingFirst: OlderInterface {
         serving(Feed1.self) { older in
             older.event(Sample.self) { sample, older in
@@ -53,6 +78,16 @@ private enum Feed2: EventInterface {
             }
             older.nothing(for: Lost.self)
             older.document(Level.self) { Feed1.Level(value: $0.parts.reduce(0, +)) }
+            older.document(Limit.self) {
+                Feed1.Limit(value: $0.high)
+            } submitting: {
+                Limit(low: $1.low, high: $0.value)
+            }
+            older.document(Secret.self) {
+                Feed1.Secret(value: $0.value)
+            } submitting: { old, _ in
+                Secret(value: old.value)
+            }
             older.command(Feed1.Reset.self) { _ in Reset() }
         }
     }
@@ -119,6 +154,31 @@ private enum Feed2: EventInterface {
         relay.invalidate()
         try await service.stop()
     }
+    @Test("the old document begins as the new one's says, and is submitted as a change of that") func submissions()
+        async throws
+    {
+        let service = try await start()
+        let relay = try EventRelay(following: "org.example.Feed", on: bus.bus, interfaces: Feed1.self, Feed2.self)
+        relay.activate()
+        let first = try await relay.snapshot(of: Feed1.Limit.self)
+        #expect(first.state.value == 10 && first.version.sequence == 0)
+        let second = try await relay.submit(Feed1.Limit(value: 20), basedOn: first.version, idempotencyKey: "k")
+        #expect(try await relay.submit(Feed1.Limit(value: 20), basedOn: first.version, idempotencyKey: "k") == second)
+        #expect(await relay.outcome(ofSubmitting: Feed1.Limit(value: 30), basedOn: first.version) == .conflict)
+        #expect(try service.document(Feed2.Limit.self).state == Feed2.Limit(low: 1, high: 20))
+        #expect(try await relay.snapshot(of: Feed1.Limit.self) == .init(Feed1.Limit(value: 20), version: second))
+        // Of the new document alone.
+        try await relay.update(Feed2.Limit.self) { $0.low = 5 }
+        #expect(try await relay.snapshot(of: Feed1.Limit.self).version == second)
+        try await relay.submit(Feed1.Limit(value: 7), basedOn: second)
+        #expect(try service.document(Feed2.Limit.self).state == Feed2.Limit(low: 5, high: 7))
+        let error = await #expect(throws: RelayError.self) {
+            try await relay.submit(Feed1.Secret(value: 1), basedOn: DocumentVersion(epoch: second.epoch, sequence: 0))
+        }
+        #expect(error?.code == .notPermitted)
+        relay.invalidate()
+        try await service.stop()
+    }
     private func refusal(_ older: OlderInterface, exporting interfaces: any EventInterface.Type...) -> String {
         let error = #expect(throws: RelayError.self) {
             _ = try EventService(name: "org.example.Feed", on: bus.bus, exporting: interfaces, older: [older])
@@ -136,6 +196,8 @@ private enum Feed2: EventInterface {
                 older.nothing(for: Feed2.Sample.self)
                 older.nothing(for: Feed2.Sample.self)
                 older.nothing(for: Feed2.Lost.self)
+                older.nothing(for: Feed2.Limit.self)
+                older.nothing(for: Feed2.Secret.self)
                 older.event(Feed2.Level.self) { _ in Feed1.Sample(number: 1) }
                 older.ownHandler(for: Feed1.Reset.self)
             }, exporting: Feed2.self)
