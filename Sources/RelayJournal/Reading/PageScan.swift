@@ -2,7 +2,7 @@ import CSQLite
 import RelayCore
 
 /// Makes a page of the rows that come by.
-struct PageScan {
+struct PageScan: ~Copyable {
     private let request: LogRequest
     private let interface: ReadInterface
     private let runs: RunRows
@@ -19,9 +19,10 @@ struct PageScan {
     var count: Int { events.count }
     private var hasEnded = false
     /// The schema of the row before: most often that of the next one too.
-    private var number: UInt32 = 0
-    private var schema: ReadInterface.Schema?
+    private var schema: Int64?
+    private var number: UInt32 { UInt32(truncatingIfNeeded: schema ?? 0) }
     private var name: Int32 = 0
+    private var overhead = 0
     /// The page's numbers for names, by schema.
     private var names: [UInt32: Int32] = [:]
     private var isAskedFor = false
@@ -43,25 +44,13 @@ struct PageScan {
             through = limit
             return endEarly()
         }
-        let number = UInt32(truncatingIfNeeded: row.schema)
-        if number != self.number || schema == nil {
-            self.number = number
-            guard let schema = interface.schemas[number] else {
-                throw SQLiteError(
-                    code: SQLITE_CORRUPT, message: "event #\(sequence) has a schema \(row.schema), which is not there")
-            }
-            isAskedFor = request.names?.contains(schema.name) ?? true
-            if isAskedFor {
-                name = names[number] ?? events.name(schema.name)
-                names[number] = name
-            }
-            self.schema = schema
-        }
-        if isAskedFor, let schema {
+        let schema = row.schema
+        if schema != self.schema { try change(to: schema, at: sequence) }
+        if isAskedFor {
             if events.count >= request.limit { return endEarly() }
             if row.part > 0 {
                 let isTaken = try parts.read(from: row.part) { body in
-                    guard hasRoom(events.partCount + body.count, schema) else { return false }
+                    guard hasRoom(events.partCount + body.count) else { return false }
                     events.append(part: body)
                     return true
                 }
@@ -69,15 +58,15 @@ struct PageScan {
             }
             let isTaken = row.withBody { body in
                 let count = events.partCount + body.count
-                guard hasRoom(count, schema) else { return false }
+                guard hasRoom(count) else { return false }
                 if events.count == 0 {
                     // As if all were as long as the first.
                     let length = min(request.byteLimit, Self.usualLength)
                     events.reserve(
                         bytes: length,
-                        rows: min(length / max(count + schema.overhead, 1) + 1, request.limit, PageReader.scanLimit))
+                        rows: min(length / max(count + overhead, 1) + 1, request.limit, PageReader.scanLimit))
                 }
-                bytes += count + schema.overhead
+                bytes += count + overhead
                 events.append(name, number, sequence, body)
                 return true
             }
@@ -88,8 +77,21 @@ struct PageScan {
         return true
     }
     /// Whether an event of so many bytes fits: the first one always does. Two alignments of 8 come with each.
-    @inline(__always) private func hasRoom(_ count: Int, _ schema: ReadInterface.Schema) -> Bool {
-        events.count == 0 || bytes + count + schema.overhead <= request.byteLimit
+    @inline(__always) private func hasRoom(_ count: Int) -> Bool {
+        events.count == 0 || bytes + count + overhead <= request.byteLimit
+    }
+    private mutating func change(to schema: Int64, at sequence: UInt64) throws(SQLiteError) {
+        let number = UInt32(truncatingIfNeeded: schema)
+        guard let known = interface.schemas[number] else {
+            throw SQLiteError(
+                code: SQLITE_CORRUPT, message: "event #\(sequence) has a schema \(schema), which is not there")
+        }
+        (self.schema, overhead) = (schema, known.overhead)
+        isAskedFor = request.names?.contains(known.name) ?? true
+        if isAskedFor {
+            name = names[number] ?? events.name(known.name)
+            names[number] = name
+        }
     }
     /// What the log never had, above `after`: the page ends before it would have too many of them.
     mutating func cross(_ ranges: [ClosedRange<UInt64>]) {

@@ -1,7 +1,7 @@
 /// The one value that a type writes in its own place.
 struct WireSingleEncoding: SingleValueEncodingContainer {
     let encoder: WireEncoder
-    let id: UInt32
+    let id: UInt64
     var codingPath: [any CodingKey] { [] }
 
     private func node() throws -> Int32 { try encoder.element(id) }

@@ -2,7 +2,7 @@
 /// fields.
 struct WireUnkeyedEncoding: UnkeyedEncodingContainer {
     let encoder: WireEncoder
-    let id: UInt32
+    let id: UInt64
     var codingPath: [any CodingKey] { [] }
     var count: Int { Int(encoder.top.next) }
 
@@ -28,15 +28,13 @@ struct WireUnkeyedEncoding: UnkeyedEncodingContainer {
     func encode<T: Encodable>(_ value: T) throws { try encoder.value(value, node()) }
 
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type) -> KeyedEncodingContainer<N> {
-        KeyedEncodingContainer(WireKeyedEncoding<N>(encoder: encoder, id: encoder.refuseNested()))
+        _ = encoder.refuseNested(id)
+        return encoder.refused(type)
     }
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        WireUnkeyedEncoding(encoder: encoder, id: encoder.refuseNested())
+        WireUnkeyedEncoding(encoder: encoder, id: encoder.refuseNested(id))
     }
-    func superEncoder() -> any Encoder {
-        _ = encoder.refuseSuper()
-        return encoder
-    }
+    func superEncoder() -> any Encoder { encoder.refuseSuper(id) }
 }
 
 /// What a type reads without names: an array's elements, a dictionary's keys and values in turn, a structure's fields.

@@ -86,7 +86,7 @@ enum WireArrays {
 
 // Arrays of numbers as they lie in memory: what a `FixedArray` asks for instead of a container.
 extension WireEncoder {
-    /// Writes all the numbers that the bytes are as the value that is on.
+    /// See `WireEncoding`.
     func array(_ number: LayoutNumber, _ bytes: UnsafeRawBufferPointer) throws {
         if let failure { throw failure }
         guard top.state == .fresh else { throw problem("it asks for containers of two kinds") }

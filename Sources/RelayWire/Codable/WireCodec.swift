@@ -48,7 +48,14 @@ package struct WireCodec<Value: Codable>: Sendable {
     /// Throws `.invalidArgument` with the field if the value cannot be carried or does not encode as its schema says;
     /// the writer is then as before.
     package func encode(_ value: Value, into writer: inout WireWriter) throws {
-        try WireEncoder.encode(value, isStructure: form.isStructure, form.plan, form.typeName, into: &writer)
+        try WireEncoder.encode(value, isStructure: form.isStructure, form.encoders, into: &writer)
+    }
+    /// Shows the fields as `encode` would append them to an empty writer, and returns what `body` does. Throws
+    /// `.invalidArgument` as `encode`, and what `body` throws.
+    package func withFields(
+        of value: Value, _ body: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        try WireEncoder.show(value, isStructure: form.isStructure, form.encoders, body)
     }
     /// Reads the fields of this schema, and leaves the reader behind the last of them: a signal's stamp comes there.
     ///
@@ -91,12 +98,13 @@ package struct WireForm: Sendable {
     /// Of an event whose memory is also its wire form.
     let plainSize: Int?
     let plan: WirePlan
-    package let decoders: WireDecoderPool
+    let encoders: CoderPool<WireEncoder>
+    package let decoders: CoderPool<WireDecoder>
 
     init(_ schema: WireSchema, isStructure: Bool, typeName: String, plainSize: Int?) {
         (self.isStructure, self.typeName, self.plainSize) = (isStructure, typeName, plainSize)
         plan = WirePlan(schema.fields)
-        decoders = WireDecoderPool(plan)
+        (encoders, decoders) = (CoderPool(plan), CoderPool(plan))
     }
 
     /// Reads the whole body of an event: the fields, then the stamp, three numbers of which any will do.
@@ -108,6 +116,20 @@ package struct WireForm: Sendable {
         var reader = WireReader(body)
         let value = try WireDecoder.decode(type, isStructure: isStructure, decoders, from: &reader)
         try finish(&reader)
+        return value
+    }
+    /// Reads the fields of an event, which are all that there is.
+    @inline(__always) package func decode<Value: Decodable>(
+        _ type: Value.Type, fields: UnsafeRawBufferPointer, by translation: WireTranslation?
+    ) throws -> Value {
+        var reader = WireReader(fields)
+        let value =
+            if let translation, !translation.isIdentity {
+                try translated(type, from: &reader, translation)
+            } else {
+                try WireDecoder.decode(type, isStructure: isStructure, decoders, from: &reader)
+            }
+        do throws(WireFault) { try reader.finish() } catch { throw error.relayError("\(typeName), a body,") }
         return value
     }
     /// The same for one of many from a sender with this schema: by a decoder of this form, which is the caller's alone,

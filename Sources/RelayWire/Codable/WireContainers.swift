@@ -1,9 +1,10 @@
-/// The keyed containers of one node of a plan, one for each type of keys. They serve one value after the other.
+/// The keyed containers of one node of a plan, one for each type of keys. They serve one value after the other, for
+/// reading or for writing.
 final class WireContainers {
     /// A container, and where its keys' fields are.
     fileprivate class Kept {
         final let key: ObjectIdentifier
-        /// The one reference that a `KeyedDecodingContainer` is.
+        /// The one reference that a `KeyedDecodingContainer` is, or a `KeyedEncodingContainer`.
         @exclusivity(unchecked) final var container: AnyObject
         final let indices: UnsafeMutablePointer<Int16>
         final let next: Kept?
@@ -21,7 +22,7 @@ final class WireContainers {
         @inline(never) func get() -> Container { unsafeBitCast(container, to: Container.self) }
     }
     /// Where the field of a key is not known yet.
-    private static var unknown: Int16 { -1 }
+    static var unknown: Int16 { -1 }
     /// As many keys as one byte can number.
     private static var keyLimit: Int { 256 }
 
@@ -40,33 +41,52 @@ final class WireContainers {
     @inline(__always) func container<Key: CodingKey>(
         _ type: Key.Type, _ decoder: WireDecoder
     ) -> KeyedDecodingContainer<Key> {
-        // `add` made it for this type of keys.
-        if let first, first.key == ObjectIdentifier(type) { return Self.container(first) }
-        return other(type, decoder)
+        Self.container(kept(type) ?? add(type, decoder))
     }
-    @inline(never) private func other<Key: CodingKey>(
-        _ type: Key.Type, _ decoder: WireDecoder
-    ) -> KeyedDecodingContainer<Key> {
+    @inline(__always) func container<Key: CodingKey>(
+        _ type: Key.Type, _ encoder: WireEncoder
+    ) -> KeyedEncodingContainer<Key> {
+        Self.container(kept(type) ?? add(type, encoder))
+    }
+    @inline(__always) private func kept(_ type: Any.Type) -> Kept? {
+        if let first, first.key == ObjectIdentifier(type) { return first }
+        return other(ObjectIdentifier(type))
+    }
+    @inline(never) private func other(_ key: ObjectIdentifier) -> Kept? {
         var kept = first?.next
-        while let present = kept {
-            if present.key == ObjectIdentifier(type) { return Self.container(present) }
-            kept = present.next
-        }
-        return add(type, decoder)
+        while let present = kept, present.key != key { kept = present.next }
+        return kept
     }
-    private func add<Key: CodingKey>(_ type: Key.Type, _ decoder: WireDecoder) -> KeyedDecodingContainer<Key> {
-        let indices = UnsafeMutablePointer<Int16>.allocate(capacity: Self.keyLimit)
-        indices.initialize(repeating: Self.unknown, count: Self.keyLimit)
+    @inline(never) private func add<Key: CodingKey>(_ type: Key.Type, _ decoder: WireDecoder) -> Kept {
+        let indices = Self.indices()
         let container = KeyedDecodingContainer(
             WireKeyedDecoding<Key>(decoder: .passUnretained(decoder), id: id, indices: indices))
         // A structure of one reference: the standard library's box around ours.
-        first = Typed<KeyedDecodingContainer<Key>>(
-            ObjectIdentifier(type), unsafeBitCast(container, to: AnyObject.self), indices, next: first)
-        return container
+        return add(
+            Typed<KeyedDecodingContainer<Key>>(
+                ObjectIdentifier(type), unsafeBitCast(container, to: AnyObject.self), indices, next: first))
     }
-    @inline(__always) private static func container<Key: CodingKey>(_ kept: Kept) -> KeyedDecodingContainer<Key> {
-        // `add` made it so for the keys' type, which was compared.
-        unsafeDowncast(kept, to: Typed<KeyedDecodingContainer<Key>>.self).get()
+    @inline(never) private func add<Key: CodingKey>(_ type: Key.Type, _ encoder: WireEncoder) -> Kept {
+        let indices = Self.indices()
+        let container = KeyedEncodingContainer(
+            WireKeyedEncoding<Key>(encoder: .passUnretained(encoder), id: id, indices: indices))
+        // As for reading.
+        return add(
+            Typed<KeyedEncodingContainer<Key>>(
+                ObjectIdentifier(type), unsafeBitCast(container, to: AnyObject.self), indices, next: first))
+    }
+    private func add(_ new: Kept) -> Kept {
+        first = new
+        return new
+    }
+    private static func indices() -> UnsafeMutablePointer<Int16> {
+        let indices = UnsafeMutablePointer<Int16>.allocate(capacity: keyLimit)
+        indices.initialize(repeating: unknown, count: keyLimit)
+        return indices
+    }
+    @inline(__always) private static func container<Container>(_ kept: Kept) -> Container {
+        // One coder has these, which reads or writes; and the keys' type was compared.
+        unsafeDowncast(kept, to: Typed<Container>.self).get()
     }
     /// No value has kept one of them.
     @inline(__always) var areAlone: Bool {

@@ -87,6 +87,23 @@ extension WireDecoder {
         if top.state == .structure, let index = index(of: name) { try seek(index + 1) }
         return true
     }
+    /// As `passNil`, of the field that is next.
+    func passNextNil() throws -> Bool {
+        let node = plan.nodes[Int(plan.fields[Int(top.next)].node)]
+        guard node.kind == .optional else { return false }
+        var ahead = reader
+        if try ahead.uint32() != 0 { return false }
+        try ahead.align(Int(plan.nodes[Int(node.first)].alignment))
+        reader.position = ahead.position
+        top.next += 1
+        return true
+    }
+    /// Whether a field of the structure that is on has this name.
+    func isField(_ index: Int32, _ name: String) -> Bool {
+        guard top.state == .structure else { return false }
+        let node = plan.nodes[Int(top.node)]
+        return node.first <= index && index < node.last && plan.fields[Int(index)].name == name
+    }
     private func isEmptyOptional(_ node: Int32) throws -> Bool {
         guard plan.nodes[Int(node)].kind == .optional else { return false }
         let position = reader.position

@@ -1,12 +1,17 @@
 // What is thrown.
 extension WireEncoder {
     /// An error about this value, remembered: swallowing it gains nothing.
-    func problem(_ reason: String) -> any Error {
+    func problem(_ reason: String) -> RelayError {
         remembered(
             RelayError(
                 .invalidArgument, "\(path) cannot be sent: \(reason); encode(to:) must write what init(from:) reads"))
     }
-    @inline(never) func remembered(_ error: any Error) -> any Error {
+    /// Nothing was written, and the value that is on may be another one: not remembered.
+    func over() -> RelayError {
+        RelayError(
+            .invalidArgument, "\(typeName) cannot be sent: it writes to a container whose turn is not now, or never is")
+    }
+    @inline(never) func remembered(_ error: any Error) -> RelayError {
         let first = failure ?? described(error)
         failure = first
         return first

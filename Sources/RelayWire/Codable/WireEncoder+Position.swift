@@ -1,7 +1,7 @@
 // Where the next value goes.
 extension WireEncoder {
     /// The node of the next write by name.
-    @inline(__always) func field(_ name: String, _ id: UInt32) throws -> Int32 {
+    @inline(__always) func field(_ name: String, _ id: UInt64) throws -> Int32 {
         if top.id == id, top.state == .structure, Int(top.next) < plan.fields.count {
             let field = plan.fields[Int(top.next)]
             if field.name == name, top.next < plan.nodes[Int(top.node)].last {
@@ -11,24 +11,29 @@ extension WireEncoder {
         }
         return try laterField(name, id)
     }
-    @inline(never) private func laterField(_ name: String, _ id: UInt32) throws -> Int32 {
+    @inline(never) private func laterField(_ name: String, _ id: UInt64) throws -> Int32 {
         try checkTurn(id)
         if top.state == .keyedPairs { return try entry(name) }
         guard top.state == .structure else { throw problem("it writes '\(name)' where no field belongs") }
         let last = plan.nodes[Int(top.node)].last
-        while top.next < last {
+        guard let index = (top.next..<last).first(where: { plan.fields[Int($0)].name == name }) else {
+            throw problem("it writes '\(name)', which is unknown or came before")
+        }
+        try leaveOut(upTo: index)
+        top.next += 1
+        return plan.fields[Int(index)].node
+    }
+    /// Leaves out the fields up to another one, which is known to come.
+    @inline(never) func leaveOut(upTo index: Int32) throws {
+        if let failure { throw failure }
+        while top.next < index {
             let field = plan.fields[Int(top.next)]
-            if field.name == name {
-                top.next += 1
-                return field.node
-            }
             guard plan.nodes[Int(field.node)].kind == .optional else {
-                throw problem("it writes '\(name)' where '\(field.name)' is next")
+                throw problem("it writes '\(plan.fields[Int(index)].name)' where '\(field.name)' is next")
             }
             try writeNil(field.node)
             top.next += 1
         }
-        throw problem("it writes '\(name)', which is unknown or came before")
     }
     /// Begins a dictionary's entry: writes its key, returns the value's node.
     private func entry(_ key: String) throws -> Int32 {
@@ -57,7 +62,7 @@ extension WireEncoder {
         return node.last
     }
     /// The node of the next write without a name.
-    func element(_ id: UInt32) throws -> Int32 {
+    func element(_ id: UInt64) throws -> Int32 {
         try checkTurn(id)
         let node = plan.nodes[Int(top.node)]
         switch top.state {
@@ -80,8 +85,8 @@ extension WireEncoder {
         case .fresh, .keyedPairs, .tagged: throw problem("it writes a value without asking for its container")
         }
     }
-    private func checkTurn(_ id: UInt32) throws {
+    private func checkTurn(_ id: UInt64) throws {
+        if top.id != id { throw over() }
         if let failure { throw failure }
-        if top.id != id { throw problem("it writes to a container whose turn is not now") }
     }
 }

@@ -1,5 +1,5 @@
 /// A schema made flat, so that encoding and decoding follow it with no reference counts but its own.
-final class WirePlan: Sendable {
+package final class WirePlan: @unchecked Sendable {  // Immutable.
     enum Kind: UInt8, Sendable {
         case bool, byte, int16, uint16, int32, uint32, int64, uint64, double, string
         case array, dictionary, structure, optional, tagged
@@ -38,8 +38,9 @@ final class WirePlan: Sendable {
         let node: Int32
         let hasPayload: Bool
     }
-    let nodes: [Node]
-    let fields: [Field]
+    // No arrays: each value looks into these many times, by indices that are the plan's own.
+    let nodes: UnsafeMutableBufferPointer<Node>
+    let fields: UnsafeMutableBufferPointer<Field>
     let enums: [Enum]
     /// The fields of a body: a structure that is not aligned as one.
     let root: Int32
@@ -50,7 +51,14 @@ final class WirePlan: Sendable {
         var builder = Builder()
         hasForeign = fields.contains { $0.hasForeign }
         root = builder.add(.structure(fields), 0)
-        (nodes, self.fields, enums) = (builder.nodes, builder.fields, builder.enums)
+        (nodes, self.fields) = (.allocate(capacity: builder.nodes.count), .allocate(capacity: builder.fields.count))
+        _ = nodes.initialize(fromContentsOf: builder.nodes)
+        _ = self.fields.initialize(fromContentsOf: builder.fields)
+        enums = builder.enums
+    }
+    deinit {
+        nodes.deallocate()
+        fields.deinitialize().deallocate()
     }
 }
 

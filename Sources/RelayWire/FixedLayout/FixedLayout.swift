@@ -73,7 +73,7 @@ package enum FixedLayout {
                 try transcoder.transcode(bytes, into: &fromBytes)
             }
             try WireEncoder.encode(
-                value, isStructure: isStructure, WirePlan(transcoder.fields), "\(E.self)", into: &fromType)
+                value, isStructure: isStructure, CoderPool(WirePlan(transcoder.fields)), into: &fromType)
         } catch { return error.message }
         return fromBytes.bytes == fromType.bytes ? nil : "encode(to:) does not write the numbers that are in memory"
     }

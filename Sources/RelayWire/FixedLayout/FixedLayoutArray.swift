@@ -52,8 +52,8 @@ extension FixedArray: Codable {
         }
     }
     public func encode(to encoder: any Encoder) throws {
-        if let encoder = encoder as? WireEncoder, let number = LayoutNumber(Element.self) {
-            return try withUnsafeBytes(of: self) { try encoder.array(number, $0) }
+        if let encoding = encoder as? WireEncoding, let number = LayoutNumber(Element.self) {
+            return try withUnsafeBytes(of: self) { try encoding.array(number, $0) }
         }
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }

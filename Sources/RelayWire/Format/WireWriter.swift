@@ -1,3 +1,5 @@
+import Glibc
+
 /// Writes the D-Bus wire format, little-endian, into bytes that grow.
 ///
 /// Alignment counts from the first byte: write a message's header first, or a body alone.
@@ -6,11 +8,14 @@ package struct WireWriter: Sendable {
     private var storage: [UInt8]
     package private(set) var count = 0
 
+    private static var usual: Int { 256 }
     package init(capacity: Int = 256) { storage = [UInt8](repeating: 0, count: max(capacity, 32)) }
 
     private init() { storage = [] }
     /// Without memory, until something is written.
-    package static let empty = Self()
+    package static var empty: Self { Self() }
+    /// The bytes of its memory.
+    var capacity: Int { storage.count }
 
     /// A copy of what was written.
     package var bytes: [UInt8] { Array(storage[..<count]) }
@@ -40,7 +45,7 @@ package struct WireWriter: Sendable {
     }
     @inline(never) private mutating func grow(_ size: Int) {
         // Not by appending: without optimisation that takes the bytes one by one.
-        var larger = [UInt8](repeating: 0, count: storage.count + max(size, storage.count))
+        var larger = [UInt8](repeating: 0, count: storage.count + max(size, storage.count, Self.usual))
         larger.withUnsafeMutableBytes { larger in
             // As large as what it is given, and larger.
             storage.withUnsafeBytes { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
@@ -62,11 +67,15 @@ package struct WireWriter: Sendable {
         }
     }
     @inline(__always) private mutating func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) {
-        reserve(MemoryLayout<T>.size)
-        pad(MemoryLayout<T>.size)
-        // `reserve` made the room.
-        storage.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: count, as: T.self) }
-        count += MemoryLayout<T>.size
+        let size = MemoryLayout<T>.size
+        reserve(size)
+        let (end, start) = (count, (count + size - 1) & ~(size - 1))
+        storage.withUnsafeMutableBytes { room in
+            // `reserve` made the room: for the value, and for 8 bytes of padding.
+            if start != end { room.storeBytes(of: 0, toByteOffset: end, as: UInt64.self) }
+            room.storeBytes(of: value.littleEndian, toByteOffset: start, as: T.self)
+        }
+        count = start + size
     }
 
     @inline(__always) package mutating func byte(_ value: UInt8) { put(value) }
@@ -85,10 +94,10 @@ package struct WireWriter: Sendable {
     {
         var value = value
         let isWritten = value.withUTF8 { utf8 -> Bool in
-            if utf8.contains(0) || utf8.count > WireLimits.messageLength { return false }
-            put(UInt32(truncatingIfNeeded: utf8.count))
-            append(UnsafeRawBufferPointer(utf8))
-            put(UInt8(0))
+            if utf8.count > WireLimits.messageLength { return false }
+            // In bounds: as many bytes as the text has.
+            if let start = utf8.baseAddress, memchr(start, 0, utf8.count) != nil { return false }
+            text(UnsafeRawBufferPointer(utf8))
             return true
         }
         if !isWritten {
@@ -100,9 +109,21 @@ package struct WireWriter: Sendable {
     }
     /// Writes a string (`s`) of bytes that are known to be one.
     mutating func string(_ utf8: some Collection<UInt8>) {
-        put(UInt32(truncatingIfNeeded: utf8.count))
-        if utf8.withContiguousStorageIfAvailable({ append(UnsafeRawBufferPointer($0)) }) == nil { append(Array(utf8)) }
-        put(UInt8(0))
+        let isWritten: Void? = utf8.withContiguousStorageIfAvailable { text(UnsafeRawBufferPointer($0)) }
+        if isWritten == nil { Array(utf8).withUnsafeBytes { text($0) } }
+    }
+    private mutating func text(_ bytes: UnsafeRawBufferPointer) {
+        put(UInt32(truncatingIfNeeded: bytes.count))
+        reserve(bytes.count + 1)
+        let start = count
+        storage.withUnsafeMutableBytes { room in
+            // `reserve` made the room.
+            if let from = bytes.baseAddress, let to = room.baseAddress {
+                (to + start).copyMemory(from: from, byteCount: bytes.count)
+            }
+            room[start + bytes.count] = 0
+        }
+        count = start + bytes.count + 1
     }
     /// Writes an object path (`o`). Throws `.invalidArgument` for what is none.
     package mutating func objectPath(_ value: String) throws(RelayError) {
@@ -129,7 +150,7 @@ package struct WireWriter: Sendable {
     package mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
 
     /// An array that was begun.
-    package struct ArrayMark: Sendable {
+    package struct ArrayMark: Sendable, BitwiseCopyable {
         let length: Int
         let start: Int
     }

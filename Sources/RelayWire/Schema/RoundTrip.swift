@@ -13,14 +13,14 @@ enum RoundTrip {
             name: "value", type: wire, swiftType: "", cases: [], hasSets: false, hasForeign: probe.hasForeign(T.self))
         let plan = WirePlan([field])
         do throws(RelayError) {
-            try WireEncoder.encode(encodable, isStructure: false, plan, "\(T.self)", into: &writer)
+            try WireEncoder.encode(encodable, of: T.self, isStructure: false, CoderPool(plan), into: &writer)
         } catch {
             throw probe.refusal(path, "encode(to:) does not write what init(from:) reads: \(error.message)")
         }
         do {
             try writer.withUnsafeBytes { bytes in
                 var reader = WireReader(bytes)
-                _ = try WireDecoder.decode(T.self, isStructure: false, WireDecoderPool(plan), from: &reader)
+                _ = try WireDecoder.decode(T.self, isStructure: false, CoderPool(plan), from: &reader)
             }
         } catch {
             throw probe.refusal(

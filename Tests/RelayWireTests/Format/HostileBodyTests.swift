@@ -106,7 +106,7 @@ import WireSupport
             Result { () throws(RelayError) in
                 var reader = WireReader(bytes)
                 let value = try WireDecoder.decode(
-                    DynamicValue.self, isStructure: true, WireDecoderPool(plan), from: &reader)
+                    DynamicValue.self, isStructure: true, CoderPool(plan), from: &reader)
                 do throws(WireFault) { try reader.finish() } catch { throw error.relayError("T") }
                 return value
             }

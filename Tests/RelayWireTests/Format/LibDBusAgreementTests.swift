@@ -47,7 +47,8 @@ import WireSupport
             let (type, plan) = (WireType.structure(fields), WirePlan(fields))
             let values = try generator.values(fields)
             var writer = WireWriter()
-            try WireEncoder.encode(DynamicValue(type, .structure(values)), isStructure: true, plan, "T", into: &writer)
+            try WireEncoder.encode(
+                DynamicValue(type, .structure(values)), isStructure: true, CoderPool(plan), into: &writer)
             let composed = try #require(LibDBusValues.message(values))
             #expect(composed.body == writer.bytes, "seed \(seed)")
             let read = LibDBusValues.values(
@@ -58,7 +59,7 @@ import WireSupport
                     var reader = WireReader(bytes)
                     defer { #expect(reader.isAtEnd, "seed \(seed)") }
                     return try WireDecoder.decode(
-                        DynamicValue.self, isStructure: true, WireDecoderPool(plan), from: &reader)
+                        DynamicValue.self, isStructure: true, CoderPool(plan), from: &reader)
                 }
             }
             #expect(back.value == .structure(values), "seed \(seed)")

@@ -124,10 +124,14 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
                 return value[0]
             }
         }
-        guard let transcoder = plan.format?.transcoder else { return try codec.decode(payload, by: plan.translation) }
+        guard let transcoder = plan.format?.transcoder else {
+            return try form.decode(E.self, fields: payload, by: plan.translation)
+        }
         var writer = WireWriter(capacity: 2 * payload.count + 64)
         try transcoder.transcode(payload, into: &writer)
-        return try writer.withUnsafeBytes { bytes in Result { try codec.decode(bytes, by: plan.translation) } }.get()
+        return try writer.withUnsafeBytes { bytes in
+            Result { try form.decode(E.self, fields: bytes, by: plan.translation) }
+        }.get()
     }
 
     // MARK: Plans

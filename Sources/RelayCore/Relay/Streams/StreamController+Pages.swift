@@ -119,17 +119,11 @@ extension StreamController {
         defer { dropAhead(member) }
         // One for all that is made of this page: its kinds do not keep their formats.
         let schemas = schemas
-        var (entries, kinds): ([KeptEvents.Entry], [KeptEvents.Kind]) = ([], [])
-        entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
+        var part = PagePart(reply.body, schemas)
+        part.entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
         var epoch: UInt64 = 0
         var through: UInt64 = 0
         var (hasGaps, last) = (false, UInt64(0))
-        // What came before something else goes before it; the page goes on behind that.
-        func split() {
-            feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
-            // What is behind has kinds of its own: a copy for each part would grow with all parts before it.
-            (entries, kinds) = ([], [])
-        }
         // Of the event before, which is most often of the same kind.
         var (event, token): (StreamEvent?, Int32) = (nil, -1)
         do throws(RelayError) {
@@ -140,34 +134,34 @@ extension StreamController {
                 if hasGaps, let stamp = Self.stamp(found, body, epoch) {
                     last = stamp.sequence
                     let action = member.machine.pageGaps(before: stamp.sequence)
-                    if !action.output.isEmpty { split() }
+                    if !action.output.isEmpty { part.end(epoch, through: 0, into: feed) }
                     run(action, member)
                 }
-                if kinds.isEmpty || !found.isLikeLast {
+                if part.kinds.isEmpty || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
                     (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
                     let (start, count) = (found.signatureStart, found.signatureBytes.count)
-                    kinds.append(
+                    part.kinds.append(
                         KeptEvents.Kind(token, schema: found.schema, of: schemas, signature: start..<start + count))
                 }
                 guard let stamp = Self.stamp(found, body, epoch) else { return }
                 guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
                 if event.isExcess {
-                    split()
+                    part.end(epoch, through: 0, into: feed)
                     return reportExcess(stamp, member)
                 }
                 guard token >= 0 else { return }
                 counts.read.increment()
-                entries.append(KeptEvents.Entry(kind: Int32(kinds.count - 1), body: found.body))
+                part.entries.append(KeptEvents.Entry(kind: Int32(part.kinds.count - 1), body: found.body))
             }
             // A gap behind the last event is not handled with that.
             if hasGaps, page.gaps.last?.upperBound ?? 0 > last { through = 0 }
-            feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: through, schemas))
+            part.end(epoch, through: through, into: feed)
             try pageEnded(page, isEmpty: event == nil, member)
             member.markCaughtUp()
         } catch {
             // What came before the fault is accounted for.
-            feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
+            part.end(epoch, through: 0, into: feed)
             throw error
         }
     }
@@ -231,5 +225,22 @@ extension StreamController {
         member.machine = StreamSubscriber.Machine(from: .at(place), isDurable: true)
         begin(member)
         run(member.machine.want(member.names), member)
+    }
+}
+
+/// What of a page goes to its subscriber together: what comes before something else goes before it, and the page goes on
+/// behind that.
+private struct PagePart: ~Copyable {
+    var entries: [KeptEvents.Entry] = []
+    var kinds: [KeptEvents.Kind] = []
+    private let page: [UInt8]
+    private let schemas: StreamSchemas?
+
+    init(_ page: [UInt8], _ schemas: StreamSchemas?) { (self.page, self.schemas) = (page, schemas) }
+
+    mutating func end(_ epoch: UInt64, through: UInt64, into feed: ReplayBuffer) {
+        feed.append(KeptEvents(page: page, entries, kinds, epoch: epoch, through: through, schemas))
+        // What is behind has kinds of its own: a copy for each part would grow with all parts before it.
+        (entries, kinds) = ([], [])
     }
 }

@@ -57,8 +57,11 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
             return try withUnsafeBytes(of: event) { try stream.publish(index, &message, value: $0) }
         }
         if stream.needsPayloadsOnly.load(ordering: .relaxed) {
-            let writer = try fields(of: event)
-            if try writer.withUnsafeBytes({ try stream.publish(index, fields: $0) }) { return }
+            let isDone = try codec.withFields(of: event) { fields in
+                try check(fields.count)
+                return try stream.publish(index, fields: fields)
+            }
+            if isDone { return }
         }
         var message = try compose(event)
         try stream.publish(index, &message)
@@ -73,11 +76,14 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     private func fields(of event: E) throws -> WireWriter {
         var writer = WireWriter()
         try codec.encode(event, into: &writer)
-        let limit = WireLimits.defaultMessageLength - template.bodyStart - room
-        if writer.count > limit {
-            throw RelayError(.tooLarge, "\(E.name): \(writer.count) bytes of fields, \(limit) can be carried")
-        }
+        try check(writer.count)
         return writer
+    }
+    private func check(_ count: Int) throws(RelayError) {
+        let limit = WireLimits.defaultMessageLength - template.bodyStart - room
+        if count > limit {
+            throw RelayError(.tooLarge, "\(E.name): \(count) bytes of fields, \(limit) can be carried")
+        }
     }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {

@@ -1,73 +1,6 @@
-/// What a value writes by name: fields of a structure, or a dictionary's entries.
-struct WireKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let encoder: WireEncoder
-    let id: UInt32
-    var codingPath: [any CodingKey] { [] }
-
-    private func node(_ key: Key) throws -> Int32 { try encoder.field(key.stringValue, id) }
-
-    func encodeNil(forKey key: Key) throws { try encoder.writeNil(node(key)) }
-    func encode(_ value: Bool, forKey key: Key) throws {
-        try encoder.scalar(node(key), .bool) { $0.bool(value) }
-    }
-    func encode(_ value: String, forKey key: Key) throws {
-        try encoder.scalar(node(key), .string) { writer throws(RelayError) in try writer.string(value) }
-    }
-    func encode(_ value: Double, forKey key: Key) throws {
-        try encoder.scalar(node(key), .double) { $0.double(value) }
-    }
-    func encode(_ value: Float, forKey key: Key) throws {
-        try encoder.scalar(node(key), .double) { $0.double(Double(value)) }
-    }
-    func encode(_ value: Int, forKey key: Key) throws {
-        try encoder.scalar(node(key), .int64) { $0.int64(Int64(value)) }
-    }
-    func encode(_ value: Int8, forKey key: Key) throws {
-        try encoder.scalar(node(key), .int16) { $0.int16(Int16(value)) }
-    }
-    func encode(_ value: Int16, forKey key: Key) throws {
-        try encoder.scalar(node(key), .int16) { $0.int16(value) }
-    }
-    func encode(_ value: Int32, forKey key: Key) throws {
-        try encoder.scalar(node(key), .int32) { $0.int32(value) }
-    }
-    func encode(_ value: Int64, forKey key: Key) throws {
-        try encoder.scalar(node(key), .int64) { $0.int64(value) }
-    }
-    func encode(_ value: UInt, forKey key: Key) throws {
-        try encoder.scalar(node(key), .uint64) { $0.uint64(UInt64(value)) }
-    }
-    func encode(_ value: UInt8, forKey key: Key) throws {
-        try encoder.scalar(node(key), .byte) { $0.byte(value) }
-    }
-    func encode(_ value: UInt16, forKey key: Key) throws {
-        try encoder.scalar(node(key), .uint16) { $0.uint16(value) }
-    }
-    func encode(_ value: UInt32, forKey key: Key) throws {
-        try encoder.scalar(node(key), .uint32) { $0.uint32(value) }
-    }
-    func encode(_ value: UInt64, forKey key: Key) throws {
-        try encoder.scalar(node(key), .uint64) { $0.uint64(value) }
-    }
-    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try encoder.value(value, node(key)) }
-
-    func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) -> KeyedEncodingContainer<N> {
-        KeyedEncodingContainer(
-            WireKeyedEncoding<N>(encoder: encoder, id: encoder.startPayload(key.stringValue, id)))
-    }
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        WireUnkeyedEncoding(encoder: encoder, id: encoder.refuseNested())
-    }
-    func superEncoder() -> any Encoder {
-        _ = encoder.refuseSuper()
-        return encoder
-    }
-    func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
-}
-
 /// What a type reads by name: fields of a structure, or a dictionary's entries.
 struct WireKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// Not counted: each field asks for it. See `WireDecoder`.
+    /// Not counted: each field asks for it. See `LentContainers`.
     let decoder: Unmanaged<WireDecoder>
     let id: UInt64
     /// By the bits of a key that has one byte at the most: the field, as an index of the plan. Valid as long as the id
@@ -77,26 +10,25 @@ struct WireKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// The node of a field, which the reader is then at. Those of a synthesised `init(from:)` come in their turn.
     @inline(__always) private func node(_ key: Key, _ decoder: WireDecoder) throws -> Int32 {
-        if decoder.top.id == id, let place = Self.place(key) {
-            let index = indices[place]
-            if index == decoder.top.next, index >= 0 {
-                decoder.top.next += 1
-                return decoder.plan.fields[Int(index)].node
-            }
+        if isNext(key, decoder) {
+            decoder.top.next += 1
+            return decoder.plan.fields[Int(decoder.top.next) - 1].node
         }
         return try other(key, decoder)
     }
-    /// The bits of a key, if they are few: a plain enum's, whose name is always the same for the same bits.
-    @inline(__always) private static func place(_ key: Key) -> Int? {
-        if MemoryLayout<Key>.size == 1 { return Int(unsafeBitCast(key, to: UInt8.self)) }
-        return MemoryLayout<Key>.size == 0 ? 0 : nil
+    @inline(__always) private func isNext(_ key: Key, _ decoder: WireDecoder) -> Bool {
+        guard decoder.top.id == id, let place = KeyPlace.of(key) else { return false }
+        let index = indices[place]
+        return index == decoder.top.next && index >= 0
     }
     @inline(never) private func other(_ key: Key, _ decoder: WireDecoder) throws -> Int32 {
         let node = try decoder.field(key.stringValue, id)
-        if let place = Self.place(key), decoder.top.state == .structure {
-            indices[place] = Int16(truncatingIfNeeded: decoder.top.next - 1)
-        }
+        learn(key, decoder, decoder.top.next - 1)
         return node
+    }
+    private func learn(_ key: Key, _ decoder: WireDecoder, _ index: Int32) {
+        guard let place = KeyPlace.of(key), decoder.isField(index, key.stringValue) else { return }
+        indices[place] = Int16(exactly: index) ?? WireContainers.unknown
     }
 
     var allKeys: [Key] { decoder._withUnsafeGuaranteedRef { $0.keys(id) } }
@@ -152,8 +84,15 @@ struct WireKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder._withUnsafeGuaranteedRef { try $0.value(type, node(key, $0)) }
     }
 
-    private func passNil(_ key: Key) throws -> Bool {
-        try decoder._withUnsafeGuaranteedRef { try $0.passNil(key.stringValue, id) }
+    @inline(__always) private func passNil(_ key: Key) throws -> Bool {
+        try decoder._withUnsafeGuaranteedRef { decoder in
+            isNext(key, decoder) ? try decoder.passNextNil() : try passOther(key, decoder)
+        }
+    }
+    @inline(never) private func passOther(_ key: Key, _ decoder: WireDecoder) throws -> Bool {
+        let isNil = try decoder.passNil(key.stringValue, id)
+        learn(key, decoder, isNil ? decoder.top.next - 1 : decoder.top.next)
+        return isNil
     }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try passNil(key) ? nil : try decode(type, forKey: key)
