@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayJournal
 
 /// A call and its reply, one after the other.
 enum Calls {
@@ -17,12 +18,44 @@ enum Calls {
         }
         relay.invalidate()
     }
-    /// Says when a caller may begin, and ends after so many calls.
+    static func enter(_ count: Int, _ bus: Bus) async throws {
+        let relay = try EventRelay(following: Names.service, on: bus, interfaces: Jobs1.self)
+        relay.activate()
+        for number in 0..<Int64(count) {
+            let reply = try await relay.call(Enter(title: "Cast-iron frying pan"))
+            precondition(reply.id == number + 1)
+        }
+        relay.invalidate()
+    }
     static func answer(_ count: Int, _ bus: Bus) async throws {
+        try await serve(count) { didCall in try service(bus, didCall) }
+    }
+    /// A row of a table of the service's own, and an event, by one commit for each call.
+    static func keep(_ count: Int, _ bus: Bus, folder: String) async throws {
+        let journal = try EventJournal(directory: folder)
+        let table = "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)"
+        _ = try await journal.migrate("jobs", by: [Migration("jobs", table)])
+        try await serve(count) { didCall in
+            let service = try EventService(name: Names.service, on: bus, exporting: Jobs1.self, journal: journal)
+            service.handle(Enter.self, in: journal) { command, _, unit in
+                didCall()
+                let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
+                let id: Int64 = try unit.query(insert, [SQLValue(command.title)]) { row in try row["id"] }[0]
+                try unit.publish(Entered(id: id, title: command.title))
+                return Enter.Reply(id: id)
+            }
+            return service
+        }
+        journal.close()
+    }
+    /// Says when a caller may begin, and ends after so many calls.
+    private static func serve(
+        _ count: Int, _ service: (_ didCall: @escaping @Sendable () -> Void) throws -> EventService
+    ) async throws {
         let (calls, called) = AsyncStream.makeStream(of: Void.self)
         nonisolated(unsafe) var left = count  // Of the handler, which runs for one call at a time.
         let running = await Running(
-            try service(bus) {
+            try service {
                 left -= 1
                 if left == 0 { called.finish() }
             })

@@ -68,3 +68,20 @@ struct Add: Command {
     var first: Int64, second: Int64
     struct Reply: Codable, Sendable { var sum: Int64 }
 }
+
+enum Jobs1: EventInterface {
+    static let name = "org.eventrelay.Jobs1"
+    static var contract: Contract<Self> {
+        Enter.self
+        Entered.self
+    }
+}
+struct Enter: Command {
+    typealias Interface = Jobs1
+    var title: String
+    struct Reply: Codable, Sendable { var id: Int64 }
+}
+struct Entered: DomainEvent {
+    typealias Interface = Jobs1
+    var id: Int64, title: String
+}

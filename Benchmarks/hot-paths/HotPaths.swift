@@ -53,6 +53,8 @@ import RelayJournal
         case .command: try await Calls.both(count, bus)
         case .call: try await Calls.call(count, bus)
         case .answer: try await Calls.answer(count, bus)
+        case .enter: try await Calls.enter(count, bus)
+        case .keep: try await Calls.keep(count, bus, folder: words[3])
         }
     }
 
@@ -102,6 +104,8 @@ enum Path: String, CaseIterable {
     case command
     /// Each side of it by itself. The other is a process of its own, which walks the other path as often.
     case call, answer
+    /// The same of a command that makes a commit.
+    case enter, keep
 }
 
 enum Names {

@@ -6,10 +6,12 @@ extension ServiceCore: SettlingHandler {
         depart(change.name)
     }
     func methodCall(_ call: IncomingCall) {
-        if !call.wantsReply && call.isQuestion { return }
-        idle.note(call)
+        let command = routes.onLoop.command(for: call)
+        if command == nil && !call.wantsReply && call.isQuestion { return }
+        idle.note(call, isCommand: command != nil)
         census.note(call.sender)
         if connection.onLoop == nil || !replies.isHeard(call) { return }
+        if let command { return calls.run(command, call) }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return standard.peer(call) }
         if call.interface == Stream1.name {
@@ -30,7 +32,6 @@ extension ServiceCore: SettlingHandler {
         case (.properties, let interface?) where !place.isChecked: standard.properties(call, interface)
         case (.stream, let interface?) where !place.isChecked: stream(call, interface)
         case (.other, _) where call.interface == nil || call.interface == interface?.name:
-            if let interface, let command = interface.commands[call.member] { return calls.run(command, call) }
             if !documents.refusesSubmission(call, interface) { replies.unknown(call) }
         // What only the object itself has.
         case (.other, _), (_, _?):
@@ -85,8 +86,12 @@ extension ServiceCore: SettlingHandler {
     }
     /// `OpenReplay` brings a descriptor, its socket; a command those that it declares.
     func descriptorLimit(interface: String?, member: String, signature: String) -> Int {
-        let isStream = (interface ?? Stream1.name) == Stream1.name
-        if isStream && member == "OpenReplay" && signature == Stream1.openReplaySignature { return 1 }
+        if member == "OpenReplay" && signature == Stream1.openReplaySignature,
+            (interface ?? Stream1.name) == Stream1.name
+        {
+            return 1
+        }
+        if !commandsTakeDescriptors { return 0 }
         let takesSome = interfaces.contains { one in
             guard (interface ?? one.name) == one.name, let command = one.commands[member] else { return false }
             return command.takesDescriptors && command.signature == signature
@@ -119,9 +124,9 @@ extension ServiceCore: SettlingHandler {
 }
 
 extension IncomingCall {
-    fileprivate enum Kind { case peer, introspection, properties, stream, other }
+    enum Kind { case peer, introspection, properties, stream, other }
     /// What it is for; a call need not name its interface.
-    fileprivate var kind: Kind {
+    var kind: Kind {
         switch (interface, member) {
         case (StandardInterfaces.peer.name, _), (nil, "Ping"), (nil, "GetMachineId"): .peer
         case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): .introspection

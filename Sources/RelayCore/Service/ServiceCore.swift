@@ -12,6 +12,8 @@ final class ServiceCore: Sendable {
     let tree: ObjectTree
     let contract: ExportedContract
     let interfaces: [ExportedInterface]
+    let routes: LoopBound<CommandRoutes>
+    let commandsTakeDescriptors: Bool
     /// The journal's, if an interface is durable.
     let log: (any EventLogStorage)?
     let loop: BusLoop
@@ -49,6 +51,8 @@ final class ServiceCore: Sendable {
         (self.timing, accounts) = (timing, AccountCache(of: SystemAccounts(), timing: timing.accounts))
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.contract, self.interfaces) = (ObjectTree(interfaces, contract.id), contract, interfaces)
+        routes = LoopBound(CommandRoutes(tree), on: loop)
+        commandsTakeDescriptors = interfaces.contains { $0.commands.values.contains(where: \.takesDescriptors) }
         log = interfaces.lazy.compactMap(\.log).first?.storage
         queues = CommandQueues(ledger, handlers, loop)
         connection = LoopBound(nil, on: loop)

@@ -30,6 +30,11 @@ final class CallGate: Sendable {
         if !interface.stream.isRestricted { return body() }
         admit(call, interface.requirement, interface.name, isCommand: false) { _ in body() }
     }
+    /// Who has made a call, if it goes on at once: `admit` is for all others.
+    func caller(of call: IncomingCall, meeting requirement: PeerRequirement) -> Peer? {
+        if state.onLoop.queue.isBusy(call.sender) { return nil }
+        return directory.peer(call.sender, meeting: requirement, accounts)
+    }
     /// Goes on if the peer meets a requirement; answers if not.
     ///
     /// - Parameter what: what is asked for, for a message.

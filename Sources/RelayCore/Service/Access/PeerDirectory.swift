@@ -1,7 +1,7 @@
 /// Who the peers are, by the word of the bus: what is remembered of it, and the calls that wait for it. On the loop.
 final class PeerDirectory: Sendable {
     struct State {
-        var known: [String: PeerCredentials] = [:]
+        var known = PeerTable<PeerCredentials>()
         var lookUps: [String: [LookUp]] = [:]
     }
     /// A call that waits for its peer's credentials.
@@ -26,6 +26,13 @@ final class PeerDirectory: Sendable {
     /// The peers whose credentials calls wait for.
     var waitingCount: Int { state.onLoop.lookUps.count }
 
+    /// The peer as its call's handler sees it, if it is known and meets a requirement, for which nothing has to be asked.
+    func peer(_ name: String, meeting requirement: PeerRequirement, _ accounts: some AccountDirectory) -> Peer? {
+        guard let place = state.onLoop.known.place(of: name) else { return nil }
+        return requirement.isMet(by: state.onLoop.known[place], accounts: accounts)
+            ? Peer(uniqueName: name, userID: state.onLoop.known[place].userID)
+            : nil
+    }
     /// Asks the bus for the credentials of a call's peer. The call waits for them.
     func credentials(
         of call: IncomingCall, bytes: Int? = nil,
@@ -71,8 +78,9 @@ final class PeerDirectory: Sendable {
         var answer = result
         switch result {
         case .success(let credentials):
-            if state.onLoop.known.count >= Self.remembered { state.onLoop.known = [:] }
-            state.onLoop.known[peer] = credentials
+            if state.onLoop.known.count >= Self.remembered { state.onLoop.known.removeAll() }
+            let place = state.onLoop.known.place(of: peer, orMake: credentials)
+            state.onLoop.known[place] = credentials
             ledger.identify(peer, user: credentials.userID)
         case .failure(let error):
             let text = "the bus did not say who \(peer) is: \(error.message)"
@@ -87,5 +95,5 @@ final class PeerDirectory: Sendable {
         for lookUp in state.onLoop.lookUps.removeValue(forKey: peer) ?? [] { lookUp.completion(answer) }
     }
     /// A peer has left: after the bus restarts, its name may be another's.
-    func depart(_ peer: String) { state.onLoop.known[peer] = nil }
+    func depart(_ peer: String) { state.onLoop.known.remove(peer) }
 }

@@ -38,13 +38,17 @@ final class CommandCalls: Sendable {
             let count = call.transferred.count
             hold = count == 0 ? nil : try ledger.charge(.callDescriptors, count, to: call.sender)
         } catch { return replies.refuse(call, .limitsExceeded, error.message) }
+        if let peer = gate.caller(of: call, meeting: command.requirement) { return enqueue(command, call, peer, hold) }
         gate.admit(call, command.requirement, command.name, isCommand: true, holding: hold) { [weak self] credentials in
-            guard let self else { return }
-            let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
-            if command.isCancellable { running.admit(call) }
-            let isAdmitted = enqueue(call, .command(command, peer, holding: hold))
-            if command.isCancellable && !isAdmitted { running.remove(call) }
+            self?.enqueue(command, call, Peer(uniqueName: call.sender, userID: credentials?.userID), hold)
         }
+    }
+    private func enqueue(
+        _ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ hold: PeerLedger.Charge?
+    ) {
+        if command.isCancellable { running.admit(call) }
+        let isAdmitted = enqueue(call, .command(command, peer, holding: hold))
+        if command.isCancellable && !isAdmitted { running.remove(call) }
     }
     /// `Cancel`: of the caller's own calls only; whether there is one is nobody's business.
     func cancel(_ call: IncomingCall) {

@@ -27,37 +27,42 @@ protocol QueueServer: AnyObject, Sendable {
 ///
 /// - Isolation: commands run on `handlers`, whose threads their handlers may hold; those that have proved short on the
 ///   loop's own thread, which another one takes over should they hold it. Answers run on Relay's own threads, so that a
-///   service can be asked how it is while all its handlers block.
+///   service can be asked how it is while all its handlers block. Where it runs is the only difference: each queue is
+///   run by a task of `QueueRunners`.
 /// - Loss: what waits is charged to its peer. Past the bounds a call is refused, so that a peer or a user that floods
 ///   hurts only itself.
 final class CommandQueues: Sendable {
-    private struct Entry {
+    fileprivate struct Entry {
         let call: IncomingCall
         let work: QueuedWork
-        /// While it waits.
-        let charge: PeerLedger.Charge
+        /// While it waits. Nil: its turn came at once, and it is no larger than what each peer may have in any case.
+        let charge: PeerLedger.Charge?
     }
-    /// Under the lock of the state.
-    private final class PeerQueue: @unchecked Sendable {
+    /// Under the lock of the state. It stays, empty, until its peer leaves.
+    fileprivate final class PeerQueue: @unchecked Sendable {
         let peer: String
         var entries = Deque<Entry>()
-        /// What runs its calls: known a moment after it has begun.
-        var task: Task<Void, Never>?
-        /// What runs is cancelled.
-        var isCut = false
+        /// A task runs it, or is about to.
+        var isRunning = false
+        /// That task, once it has begun.
+        var runner: QueueRunners.Runner?
+        /// Its peer is not there: it goes when it is empty.
+        var hasLeft: Bool
 
-        init(_ peer: String) { self.peer = peer }
+        init(_ peer: String, hasLeft: Bool) { (self.peer, self.hasLeft) = (peer, hasLeft) }
     }
-    private enum Place { case loop, handlers, own }
+    fileprivate enum Place { case loop, handlers, own }
     /// A queue that has got its first call, or whose next one runs elsewhere.
-    private struct Start {
+    fileprivate struct Start: QueueRunners.Work {
+        let queues: CommandQueues
         let queue: PeerQueue
         let place: Place
+
+        func run(by runner: QueueRunners.Runner) async { await queues.run(queue, at: place, by: runner) }
     }
     private struct State {
         weak var server: (any QueueServer)?
-        /// Those that have a task.
-        var queues: [String: PeerQueue] = [:]
+        var queues = PeerTable<PeerQueue>()
         /// Waiting and running.
         var count = 0
         /// Of them, the calls of commands.
@@ -69,24 +74,16 @@ final class CommandQueues: Sendable {
         var onNone: (@Sendable () -> Void)?
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// - Parameter isOnLoop: it is short, and the caller is the loop's thread.
-        mutating func append(_ entry: Entry, isOnLoop: Bool = false) -> Start? {
-            count += 1
-            if entry.work.isCommand { commands += 1 }
-            if let queue = queues[entry.call.sender] {
-                queue.entries.append(entry)
-                return nil
-            }
-            let queue = PeerQueue(entry.call.sender)
-            queue.entries.append(entry)
-            queues[queue.peer] = queue
-            let place: Place = !entry.work.isCommand ? .own : isOnLoop ? .loop : .handlers
-            return Start(queue: queue, place: place)
+        /// Counts an ended one; returns what to do if it was the last.
+        mutating func end(isCommand: Bool) -> Ends {
+            count -= 1
+            if isCommand { commands -= 1 }
+            return count == 0 ? Ends(waiters: isClosed || isHolding ? takeWaiters() : [], onNone: onNone) : Ends()
         }
-        /// Counts ended ones; returns the waiters to wake, if they were the last.
-        mutating func end(_ ended: Int, commands endedCommands: Int) -> [CheckedContinuation<Void, Never>] {
-            count -= ended
-            commands -= endedCommands
+        /// Counts dropped ones; returns the waiters to wake, if they were the last.
+        mutating func drop(_ entries: [Entry]) -> [CheckedContinuation<Void, Never>] {
+            count -= entries.count
+            commands -= entries.count(where: \.work.isCommand)
             return (isClosed || isHolding) && count == 0 ? takeWaiters() : []
         }
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
@@ -94,16 +91,35 @@ final class CommandQueues: Sendable {
             return waiters
         }
     }
+    /// Whom to notify of a call's end.
+    private struct Ends {
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var onNone: (@Sendable () -> Void)?
+
+        func notify() {
+            for waiter in waiters { waiter.resume() }
+            onNone?()
+        }
+    }
     private let state = Mutex(State())
     private let ledger: PeerLedger
     /// Where commands run.
     let handlers: HandlerThreads
+    private let runners: QueueRunners
+    private let answering = QueueRunners(on: .own)
     private let loop: BusLoop
     /// So long the loop's thread serves one peer in a row, in nanoseconds: it has others.
     private static let budget: UInt64 = 200_000
+    /// A call with so many bytes needs no charge when its peer has no other: each peer's own is more than that.
+    private static let ownBytes = PeerResource.queuedBytes.bounds.reserve
 
     init(_ ledger: PeerLedger, _ handlers: HandlerThreads, _ loop: BusLoop) {
         (self.ledger, self.handlers, self.loop) = (ledger, handlers, loop)
+        runners = QueueRunners(on: handlers)
+    }
+    deinit {
+        runners.end()
+        answering.end()
     }
 
     func setServer(_ server: some QueueServer) { state.withLock { $0.server = server } }
@@ -127,57 +143,65 @@ final class CommandQueues: Sendable {
         let isOnLoop = work.isShort && loop.canLend
         let (admission, start) = state.withLock { state -> (Admission, Start?) in
             if state.isClosed { return (.closed, nil) }
-            let charge: PeerLedger.Charge
-            do throws(PeerLedger.Refusal) {
-                charge = try ledger.charge(
-                    call: .queuedCalls, arguments: .queuedBytes, call.body.count, to: call.sender)
-            } catch { return (.full(error.message), nil) }
+            let queue = queue(of: call.sender, &state)
+            var charge: PeerLedger.Charge?
+            if !isOnLoop || state.isHolding || queue.isRunning || call.body.count > Self.ownBytes {
+                do throws(PeerLedger.Refusal) {
+                    charge = try ledger.charge(
+                        call: .queuedCalls, arguments: .queuedBytes, call.body.count, to: call.sender)
+                } catch {
+                    if queue.hasLeft && !queue.isRunning { state.queues.remove(queue.peer) }
+                    return (.full(error.message), nil)
+                }
+            }
             let entry = Entry(call: call, work: work, charge: charge)
             if state.isHolding {
                 state.held.append(entry)
                 return (.admitted, nil)
             }
-            return (.admitted, state.append(entry, isOnLoop: isOnLoop))
+            return (.admitted, append(entry, to: queue, isOnLoop: isOnLoop, &state))
         }
         if let start { begin(start) }
         return admission
     }
-    /// Not under the lock: to begin a task wakes a thread, which would wait for the lock at once.
+    private func queue(of peer: String, _ state: inout State) -> PeerQueue {
+        // Its peer may have left while it was asked who that is.
+        let place = state.queues.place(of: peer, orMake: PeerQueue(peer, hasLeft: !ledger.isPresent(peer)))
+        return state.queues[place]
+    }
+    /// - Parameter isOnLoop: it is short, and the caller is the loop's thread.
+    private func append(_ entry: Entry, to queue: PeerQueue, isOnLoop: Bool, _ state: inout State) -> Start? {
+        state.count += 1
+        if entry.work.isCommand { state.commands += 1 }
+        queue.entries.append(entry)
+        if queue.isRunning { return nil }
+        queue.isRunning = true
+        let place: Place = !entry.work.isCommand ? .own : isOnLoop ? .loop : .handlers
+        return Start(queues: self, queue: queue, place: place)
+    }
+    /// Not under the lock: to begin wakes a thread, which would wait for the lock at once.
     private func begin(_ start: Start) {
-        func makeTask() -> Task<Void, Never> {
-            Task.detached(executorPreference: start.place == .own ? .own : handlers) { [self] in
-                await run(start.queue, at: start.place)
-            }
+        switch start.place {
+        case .own: answering.run(start)
+        case .handlers: runners.run(start)
+        case .loop:
+            guard let job = handlers.takingJob({ runners.run(start) }) else { return }
+            loop.lend(
+                LentJob { [handlers] in
+                    handlers.run(job)
+                } orElse: { [handlers] in
+                    handlers.enqueue(job)
+                })
         }
-        let task: Task<Void, Never>
-        if start.place == .loop {
-            var made: Task<Void, Never>?
-            let job = handlers.takingJob { made = makeTask() }
-            if let job {
-                loop.lend(
-                    LentJob { [handlers] in
-                        handlers.run(job)
-                    } orElse: { [handlers] in
-                        handlers.enqueue(job)
-                    })
-            }
-            guard let made else { return }
-            task = made
-        } else {
-            task = makeTask()
-        }
-        let isCut = state.withLock { _ in
-            start.queue.task = task
-            return start.queue.isCut
-        }
-        if isCut { task.cancel() }
     }
     /// Runs what has been held since it was closed for a while.
     func goOn() {
-        let starts = state.withLock { state in
+        let starts = state.withLock { state -> [Start] in
             state.isHolding = false
             defer { state.held = [] }
-            return state.held.compactMap { state.append($0) }
+            return state.held.compactMap { entry in
+                append(entry, to: queue(of: entry.call.sender, &state), isOnLoop: false, &state)
+            }
         }
         for start in starts { begin(start) }
     }
@@ -188,14 +212,14 @@ final class CommandQueues: Sendable {
         let waiters = state.withLock { state in
             state.held.removeAll { $0.call.sender == peer && $0.call.wantsReply }
             guard let queue = state.queues[peer] else { return [CheckedContinuation<Void, Never>]() }
-            var (dropped, commands) = (0, 0)
+            var dropped: [Entry] = []
             queue.entries.filter { entry in
-                if !entry.call.wantsReply { return true }
-                dropped += 1
-                if entry.work.isCommand { commands += 1 }
-                return false
+                if entry.call.wantsReply { dropped.append(entry) }
+                return !entry.call.wantsReply
             }
-            return state.end(dropped, commands: commands)
+            queue.hasLeft = true
+            if !queue.isRunning { state.queues.remove(peer) }
+            return state.drop(dropped)
         }
         for waiter in waiters { waiter.resume() }
     }
@@ -225,54 +249,60 @@ final class CommandQueues: Sendable {
         cut()
     }
     private func cut() {
-        let (server, refused, tasks, waiters) = state.withLock { state in
-            var (refused, tasks): ([Entry], [Task<Void, Never>]) = ([], [])
+        let (server, refused, runners, waiters) = state.withLock { state in
+            var (refused, runners): ([Entry], [QueueRunners.Runner]) = ([], [])
             // Empty queues stay: somebody runs there.
-            for queue in state.queues.values {
+            for (_, queue) in state.queues.entries {
                 while let entry = queue.entries.popFirst() { refused.append(entry) }
-                if let task = queue.task { tasks.append(task) }
-                queue.isCut = true
+                guard let runner = queue.runner else { continue }
+                // Here, so that it is not another queue's when it is cancelled.
+                runner.spend()
+                runners.append(runner)
             }
-            let commands = refused.count(where: \.work.isCommand)
-            return (state.server, refused, tasks, state.end(refused.count, commands: commands))
+            return (state.server, refused, runners, state.drop(refused))
         }
         for entry in refused { server?.refuseStopping(entry.call) }
-        for task in tasks { task.cancel() }
+        for runner in runners { runner.cancel() }
         for waiter in waiters { waiter.resume() }
     }
 
-    private func run(_ queue: PeerQueue, at place: Place) async {
+    fileprivate func run(_ queue: PeerQueue, at place: Place, by runner: QueueRunners.Runner) async {
         let begun = MonotonicClock.now
-        while let (call, work, server) = next(queue, place, begun) {
+        // Whether that was a command.
+        var ended: Bool?
+        while let (call, work, server) = next(queue, place, begun, runner, after: ended) {
             let scope = CommandScope(self)
             await CommandScope.$current.withValue(scope) { await server?.serve(call, work) }
             scope.end()
-            let (waiters, onNone) = state.withLock { state in
-                let waiters = state.end(1, commands: work.isCommand ? 1 : 0)
-                return (waiters, state.count == 0 ? state.onNone : nil)
-            }
-            for waiter in waiters { waiter.resume() }
-            onNone?()
+            ended = work.isCommand
         }
     }
     /// The next call that runs here. Nil: there is none, or it runs elsewhere.
     private func next(
-        _ queue: PeerQueue, _ place: Place, _ begun: UInt64
+        _ queue: PeerQueue, _ place: Place, _ begun: UInt64, _ runner: QueueRunners.Runner, after ended: Bool?
     ) -> (call: IncomingCall, work: QueuedWork, server: (any QueueServer)?)? {
-        let (entry, server, start) = state.withLock { state -> (Entry?, (any QueueServer)?, Start?) in
+        let (entry, server, start, ends) = state.withLock { state -> (Entry?, (any QueueServer)?, Start?, Ends) in
+            let ends = ended.map { state.end(isCommand: $0) } ?? Ends()
             guard let first = queue.entries.first else {
-                state.queues[queue.peer] = nil
-                return (nil, nil, nil)
+                (queue.isRunning, queue.runner) = (false, nil)
+                if queue.hasLeft { state.queues.remove(queue.peer) }
+                return (nil, nil, nil, ends)
             }
             let isHere =
                 switch place {
                 case .own: !first.work.isCommand
                 case .handlers: first.work.isCommand
-                case .loop: first.work.isShort && MonotonicClock.now &- begun < Self.budget
+                case .loop: first.work.isShort && (ended == nil || MonotonicClock.now &- begun < Self.budget)
                 }
-            if !isHere { return (nil, nil, Start(queue: queue, place: first.work.isCommand ? .handlers : .own)) }
-            return (queue.entries.popFirst(), state.server, nil)
+            if !isHere {
+                queue.runner = nil
+                let place: Place = first.work.isCommand ? .handlers : .own
+                return (nil, nil, Start(queues: self, queue: queue, place: place), ends)
+            }
+            queue.runner = runner
+            return (queue.entries.popFirst(), state.server, nil, ends)
         }
+        ends.notify()
         if let start { begin(start) }
         // Its charge ends here: it waits no longer.
         return entry.map { ($0.call, $0.work, server) }

@@ -34,7 +34,8 @@ struct UnreadReplies: Sendable {
         let charge: PeerLedger.Charge?
     }
     /// Past what is a peer's own the bus is asked.
-    static var reserve: Int { PeerResource.unreadReplies.bounds.reserve }
+    static let reserve = PeerResource.unreadReplies.bounds.reserve
+    private static let bound = PeerResource.unreadReplies.bounds.peer
     /// Progress has this much, so that the bus is asked before it is used up.
     static var progressRoom: Int { 2 * reserve }
     /// What a message takes beside its body.
@@ -57,7 +58,7 @@ struct UnreadReplies: Sendable {
         var unread: Int { Int(clamping: sent - read) }
     }
     /// From a peer's first call to its departure.
-    private var peers: [String: Peer] = [:]
+    private var peers = PeerTable<Peer>()
     private let ledger: PeerLedger
     /// False once no bus can be asked: then nothing is known, and nothing refused.
     var isKnowable = true
@@ -69,67 +70,82 @@ struct UnreadReplies: Sendable {
 
     /// A peer calls, and wants an answer.
     mutating func call(_ name: String) -> Verdict {
-        let peer = peers[name] ?? Peer(charge: ledger.charge(growing: .unreadReplies, of: name))
-        peers[name] = peer
+        let ledger = ledger
+        let place = peers.place(of: name, orMake: Peer(charge: ledger.charge(growing: .unreadReplies, of: name)))
         guard isKnowable else { return .admitted }
-        if peer.isRefused && peer.unread >= PeerResource.unreadReplies.bounds.peer / 2 { return .ignored }
-        let refusal = ledger.refusal(.unreadReplies, 0, for: name)
-        peers[name]?.isRefused = refusal != nil
+        let wasRefused = peers[place].isRefused
+        if wasRefused && peers[place].unread >= Self.bound / 2 { return .ignored }
+        let refusal = refusal(place, 0, name)
+        if refusal == nil && !wasRefused { return .admitted }
+        peers[place].isRefused = refusal != nil
         guard let refusal else { return .admitted }
-        return peer.isRefused ? .ignored : .refused("\(refusal.message); until then calls get no answer")
+        return wasRefused ? .ignored : .refused("\(refusal.message); until then calls get no answer")
     }
     /// Whether a reply that can wait may be sent now.
     func admits(_ name: String, bytes: Int) -> Bool {
-        guard peers[name] != nil, isKnowable else { return true }
-        return ledger.refusal(.unreadReplies, bytes + Self.overhead, for: name) == nil
+        guard isKnowable, let place = peers.place(of: name) else { return true }
+        return refusal(place, bytes + Self.overhead, name) == nil
+    }
+    /// Why a peer may not have so much more unread. What is its own, nobody else has used up.
+    private func refusal(_ place: Int, _ bytes: Int, _ name: String) -> PeerLedger.Refusal? {
+        peers[place].unread + bytes <= Self.reserve ? nil : ledger.refusal(.unreadReplies, bytes, for: name)
     }
     /// Whether a call's progress may be sent now. A peer that has left gets none.
     func admitsProgress(_ name: String, bytes: Int) -> Bool {
-        guard let peer = peers[name] else { return false }
-        return peer.unread + bytes + Self.overhead <= Self.progressRoom
+        guard let place = peers.place(of: name) else { return false }
+        return peers[place].unread + bytes + Self.overhead <= Self.progressRoom
     }
     /// A reply goes out. To a peer that has left: then it counts for nothing.
     mutating func sent(_ name: String, bytes: Int) {
-        if peers[name] != nil { count(name, bytes + Self.overhead) }
+        if let place = peers.place(of: name) { count(place, bytes + Self.overhead) }
     }
     /// What to ask the bus, if it is time, and nothing is asked about this peer already.
     mutating func question(about name: String) -> Question? {
-        guard isKnowable, let peer = peers[name], !peer.isAsked, peer.unread > Self.reserve else { return nil }
-        peers[name]?.isAsked = true
-        return Self.question(name, peer)
+        guard isKnowable, let place = peers.place(of: name), !peers[place].isAsked, peers[place].unread > Self.reserve
+        else { return nil }
+        peers[place].isAsked = true
+        return question(name, place)
     }
     /// What to ask the bus when somebody waits for others' reading: about those with most unread, of which little is
     /// known.
     mutating func questions(atMost limit: Int) -> [Question] {
         guard isKnowable else { return [] }
-        let unasked = peers.filter { !$0.value.isAsked && $0.value.unread > 1 << 10 }
-        let chosen = unasked.sorted { ($0.value.unread, $1.key) > ($1.value.unread, $0.key) }.prefix(limit)
-        for (name, _) in chosen { peers[name]?.isAsked = true }
-        return chosen.map { Self.question($0.key, $0.value) }
+        let unasked = peers.entries.filter { !$0.value.isAsked && $0.value.unread > 1 << 10 }
+        let chosen = unasked.sorted { ($0.value.unread, $1.name) > ($1.value.unread, $0.name) }.prefix(limit)
+        return chosen.map { ask($0.name) }
     }
     /// The same about those whose replies hold what is scarce.
     mutating func questionsAboutDeliveries() -> [Question] {
         guard isKnowable else { return [] }
-        let unasked = peers.filter { !$0.value.isAsked && $0.value.deliveries.contains { $0.charge != nil } }
-        for name in unasked.keys { peers[name]?.isAsked = true }
-        return unasked.map { Self.question($0.key, $0.value) }
+        let unasked = peers.entries.filter { peer in
+            !peer.value.isAsked && peer.value.deliveries.contains { $0.charge != nil }
+        }
+        return unasked.map { ask($0.name) }
     }
-    private static func question(_ name: String, _ peer: Peer) -> Question {
-        Question(peer: name, sent: peer.sent, deliveries: peer.lastDelivery)
+    /// Of a peer that is there.
+    private mutating func ask(_ name: String) -> Question {
+        guard let place = peers.place(of: name) else { return Question(peer: name, sent: 0, deliveries: 0) }
+        peers[place].isAsked = true
+        return question(name, place)
+    }
+    private func question(_ name: String, _ place: Int) -> Question {
+        Question(peer: name, sent: peers[place].sent, deliveries: peers[place].lastDelivery)
     }
     /// The bus held so many bytes for the peer when it came to the question.
     mutating func answered(_ question: Question, held: Int) {
-        guard let peer = peers[question.peer] else { return }
-        peers[question.peer]?.isAsked = false
+        guard let place = peers.place(of: question.peer) else { return }
+        peers[place].isAsked = false
         // Others send to the peer, too: at most what is ours.
-        let read = question.sent - min(question.sent - peer.read, UInt64(max(0, held)))
-        wasRead(read, by: question.peer)
-        if held <= 0 { peers[question.peer]?.deliveries.removeAll { $0.number <= question.deliveries } }
+        let read = question.sent - min(question.sent - peers[place].read, UInt64(max(0, held)))
+        wasRead(read, by: place)
+        if held <= 0 { peers[place].deliveries.removeAll { $0.number <= question.deliveries } }
     }
     /// The bus did not answer in time: nothing is known that was not before.
-    mutating func unanswered(_ question: Question) { peers[question.peer]?.isAsked = false }
+    mutating func unanswered(_ question: Question) {
+        if let place = peers.place(of: question.peer) { peers[place].isAsked = false }
+    }
     /// The bus has dropped what it kept for the peer.
-    mutating func depart(_ name: String) { peers[name] = nil }
+    mutating func depart(_ name: String) { peers.remove(name) }
 
     // MARK: Replies that are confirmed
 
@@ -147,27 +163,27 @@ struct UnreadReplies: Sendable {
         let serial = UInt32.random(in: 0x8000_0000...UInt32.max)
         try send(serial)
         // Nobody confirms anything who has left.
-        guard var peer = peers[name] else { return }
-        sent(name, bytes: bytes)
+        guard let place = peers.place(of: name) else { return }
+        count(place, bytes + Self.overhead)
         // What the refusal before this one proves, this one does.
-        if peer.deliveries.last.map({ $0.charge == nil }) == true { peer.deliveries.removeLast() }
-        peer.lastDelivery += 1
-        let total = peers[name]?.sent ?? 0
-        peer.deliveries.append(Delivery(serial: serial, number: peer.lastDelivery, sent: total, charge: charge))
-        peers[name]?.deliveries = peer.deliveries
-        peers[name]?.lastDelivery = peer.lastDelivery
-        peers[name]?.guesses = 0
+        if peers[place].deliveries.last.map({ $0.charge == nil }) == true { peers[place].deliveries.removeLast() }
+        peers[place].lastDelivery += 1
+        let (number, sent) = (peers[place].lastDelivery, peers[place].sent)
+        peers[place].deliveries.append(Delivery(serial: serial, number: number, sent: sent, charge: charge))
+        peers[place].guesses = 0
     }
     /// A peer reports that it has read the reply of a serial. Returns whether it has, which nobody knew.
     mutating func received(_ serial: UInt32, by name: String) -> Bool {
-        guard let peer = peers[name], !peer.deliveries.isEmpty, peer.guesses < Self.guesses else { return false }
-        guard let index = peer.deliveries.firstIndex(where: { $0.serial == serial }) else {
-            peers[name]?.guesses += 1
+        guard let place = peers.place(of: name), !peers[place].deliveries.isEmpty, peers[place].guesses < Self.guesses
+        else { return false }
+        guard let index = peers[place].deliveries.firstIndex(where: { $0.serial == serial }) else {
+            peers[place].guesses += 1
             return false
         }
-        peers[name]?.deliveries.removeFirst(index + 1)
-        peers[name]?.guesses = 0
-        wasRead(peer.deliveries[index].sent, by: name)
+        let sent = peers[place].deliveries[index].sent
+        peers[place].deliveries.removeFirst(index + 1)
+        peers[place].guesses = 0
+        wasRead(sent, by: place)
         return true
     }
     /// Whether a reply that holds this is unread.
@@ -179,24 +195,27 @@ struct UnreadReplies: Sendable {
 
     /// A peer asks for a page: one is read for it at a time, and none before the last one was read. Returns why not.
     mutating func beginReading(_ name: String) -> String? {
-        guard let peer = peers[name] else { return "\(name) has left" }
-        if peer.isReading { return "a Read is under way: wait for its answer" }
+        guard let place = peers.place(of: name) else { return "\(name) has left" }
+        if peers[place].isReading { return "a Read is under way: wait for its answer" }
         if holds(.pages, name) {
             return
                 "the page before is not confirmed: call \(Stream1.name).Received with its serial, or with that of this error"
         }
-        peers[name]?.isReading = true
+        peers[place].isReading = true
         return nil
     }
-    mutating func endReading(_ name: String) { peers[name]?.isReading = false }
-
-    private mutating func wasRead(_ read: UInt64, by name: String) {
-        guard let peer = peers[name], read > peer.read else { return }
-        peers[name]?.read = read
-        peer.charge.add(-Int(read - peer.read))
+    mutating func endReading(_ name: String) {
+        if let place = peers.place(of: name) { peers[place].isReading = false }
     }
-    private mutating func count(_ name: String, _ bytes: Int) {
-        peers[name]?.sent += UInt64(bytes)
-        peers[name]?.charge.add(bytes)
+
+    private mutating func wasRead(_ read: UInt64, by place: Int) {
+        guard read > peers[place].read else { return }
+        let bytes = Int(read - peers[place].read)
+        peers[place].read = read
+        peers[place].charge.add(-bytes)
+    }
+    private mutating func count(_ place: Int, _ bytes: Int) {
+        peers[place].sent += UInt64(bytes)
+        peers[place].charge.add(bytes)
     }
 }

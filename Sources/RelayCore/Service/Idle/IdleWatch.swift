@@ -49,9 +49,10 @@ final class IdleWatch: Sendable {
         }
     }
     /// A peer has called.
-    func note(_ call: IncomingCall) {
+    func note(_ call: IncomingCall, isCommand: Bool) {
         let use: IdleMachine.Use =
             switch (call.interface, call.member) {
+            case _ where isCommand: .work
             case (Stream1.name, "Schemas"), (Stream1.name, "Contract"), (Stream1.name, "Status"),
                 (Stream1.name, "CloseRing"):
                 .look

@@ -31,7 +31,7 @@ struct PeerAccounts {
         }
     }
     private let bounds: [PeerResource.Bounds]
-    private var peers: [String: Account] = [:]
+    private var peers = PeerTable<Account>()
     private var users: [UInt32?: Amounts] = [:]
     private var all = Amounts()
 
@@ -42,82 +42,96 @@ struct PeerAccounts {
     // MARK: Peers
 
     /// A peer has called.
-    mutating func arrive(_ peer: String) { peers[peer, default: Account()].isPresent = true }
+    mutating func arrive(_ peer: String) {
+        let place = peers.place(of: peer, orMake: Account())
+        if !peers[place].isPresent { peers[place].isPresent = true }
+    }
     /// It has left, and calls no more. What is held for it by others than the bus counts until they let it go.
     mutating func depart(_ peer: String) {
-        peers[peer]?.isPresent = false
-        if peers[peer]?.isNeeded == false { peers[peer] = nil }
+        guard let place = peers.place(of: peer) else { return }
+        peers[place].isPresent = false
+        if !peers[place].isNeeded { peers.remove(peer) }
     }
     /// Whose the peer is: that user has what the peer holds.
     mutating func identify(_ peer: String, user: UInt32) {
-        guard let account = peers[peer], account.user != user else { return }
+        guard let place = peers.place(of: peer), case let account = peers[place], account.user != user else { return }
         for resource in PeerResource.allCases {
             let shared = shared(resource, account.amounts[resource])
             share(resource, -shared, of: account.user)
             share(resource, shared, of: user)
         }
-        peers[peer]?.user = user
+        peers[place].user = user
     }
-    func user(of peer: String) -> UInt32? { peers[peer]?.user }
-    func isPresent(_ peer: String) -> Bool { peers[peer]?.isPresent == true }
-    var present: [String] { peers.filter(\.value.isPresent).map(\.key) }
+    func user(of peer: String) -> UInt32? { peers.place(of: peer).flatMap { peers[$0].user } }
+    func isPresent(_ peer: String) -> Bool { peers.place(of: peer).map { peers[$0].isPresent } ?? false }
+    var present: [String] { peers.entries.filter(\.value.isPresent).map(\.name) }
     /// Nobody is there, and nothing is held.
     var isEmpty: Bool { peers.isEmpty && users.isEmpty && all.isEmpty }
 
     // MARK: Amounts
 
-    func held(_ resource: PeerResource, of peer: String) -> Int { peers[peer]?.amounts[resource] ?? 0 }
+    func held(_ resource: PeerResource, of peer: String) -> Int {
+        peers.place(of: peer).map { peers[$0].amounts[resource] } ?? 0
+    }
     /// Beyond the reserves of the user's peers.
     func held(_ resource: PeerResource, ofUser user: UInt32?) -> Int { users[user]?[resource] ?? 0 }
     /// Beyond the reserves of all peers.
     func held(_ resource: PeerResource) -> Int { all[resource] }
 
-    /// Counts all parts, or none of them: then it throws why.
-    mutating func take(_ parts: [Part], for peer: String) throws(PeerLedger.Refusal) {
-        for part in parts { if let refusal = refusal(part, for: peer) { throw refusal } }
-        for part in parts { change(part.resource, by: part.amount, for: peer) }
+    /// Counts both parts, or none of them: then it throws why.
+    mutating func take(_ part: Part, and other: Part? = nil, for peer: String) throws(PeerLedger.Refusal) {
+        if let refusal = refusal(part, for: peer) ?? other.flatMap({ refusal($0, for: peer) }) { throw refusal }
+        change(part.resource, by: part.amount, for: peer)
+        if let other { change(other.resource, by: other.amount, for: peer) }
+    }
+    /// Counts both no longer.
+    mutating func give(_ part: Part, and other: Part?, of peer: String) {
+        change(part.resource, by: -part.amount, for: peer)
+        if let other { change(other.resource, by: -other.amount, for: peer) }
     }
     /// Counts more or less, whatever the bounds.
     mutating func change(_ resource: PeerResource, by amount: Int, for peer: String) {
         if amount == 0 { return }
-        let (after, user, isNeeded) = Self.add(amount, of: resource, to: &peers[peer, default: Account()])
-        if !isNeeded { peers[peer] = nil }
+        let place = peers.place(of: peer, orMake: Account())
+        let (after, user) = (peers[place].amounts.add(amount, of: resource), peers[place].user)
+        if !peers[place].isNeeded { peers.remove(peer) }
         let shared = shared(resource, after) - shared(resource, after - amount)
+        if shared == 0 { return }
         share(resource, shared, of: user)
         all.add(shared, of: resource)
     }
-    private static func add(
-        _ amount: Int, of resource: PeerResource, to account: inout Account
-    ) -> (after: Int, user: UInt32?, isNeeded: Bool) {
-        let after = account.amounts.add(amount, of: resource)
-        return (after, account.user, account.isNeeded)
-    }
     /// Why a peer may not have so much more; nil if it may.
     func refusal(_ part: Part, for peer: String) -> PeerLedger.Refusal? {
-        let (bounds, account) = (bounds[part.resource.rawValue], peers[peer])
-        let own = account?.amounts[part.resource] ?? 0
-        func refusal(_ holder: PeerLedger.Refusal.Holder, _ held: Int, _ bound: Int) -> PeerLedger.Refusal {
-            PeerLedger.Refusal(resource: part.resource, holder: holder, held: held, more: part.amount, bound: bound)
-        }
-        if bounds.isMark ? own >= bounds.peer : own + part.amount > bounds.peer {
-            return refusal(.peer(peer), own, bounds.peer)
-        }
-        if own + part.amount <= bounds.reserve { return nil }
+        let (number, place) = (part.resource.rawValue, peers.place(of: peer))
+        let own = place.map { peers[$0].amounts[part.resource] } ?? 0
+        let isWithin = bounds[number].isMark ? own < bounds[number].peer : own + part.amount <= bounds[number].peer
+        if isWithin && own + part.amount <= bounds[number].reserve { return nil }
+        return isWithin
+            ? refusal(part, beyond: own, of: place.flatMap { peers[$0].user })
+            : refusal(part, .peer(peer), own, bounds[number].peer)
+    }
+    private func refusal(
+        _ part: Part, _ holder: PeerLedger.Refusal.Holder, _ held: Int, _ bound: Int
+    ) -> PeerLedger.Refusal {
+        PeerLedger.Refusal(resource: part.resource, holder: holder, held: held, more: part.amount, bound: bound)
+    }
+    /// Of what is beyond a peer's reserve.
+    private func refusal(_ part: Part, beyond own: Int, of user: UInt32?) -> PeerLedger.Refusal? {
+        let bounds = bounds[part.resource.rawValue]
         let more = shared(part.resource, own + part.amount) - shared(part.resource, own)
-        let user = account?.user
         let ofUser = held(part.resource, ofUser: user)
         let (ofAll, total) = (held(part.resource), bounds.total)
-        if case .upTo(let most) = bounds.user, ofUser + more > most { return refusal(.user(user), ofUser, most) }
-        if ofAll + more > total { return refusal(.all, ofAll, total) }
+        if case .upTo(let most) = bounds.user, ofUser + more > most { return refusal(part, .user(user), ofUser, most) }
+        if ofAll + more > total { return refusal(part, .all, ofAll, total) }
         var left = total - ofAll - more
         if part.resource.unreadDescriptors > 0 {
             let each = part.resource.unreadDescriptors
             let rest = PeerResource.unreadDescriptors - unreadDescriptors - each * more
-            if rest < 0 { return refusal(.all, ofAll, ofAll + (rest + each * more) / each) }
+            if rest < 0 { return refusal(part, .all, ofAll, ofAll + (rest + each * more) / each) }
             left = min(left, rest / each)
         }
         if bounds.user == .twiceTheRest, ofUser > 0, ofUser + more > 2 * left {
-            return refusal(.user(user), ofUser, 2 * (left + more) / 3)
+            return refusal(part, .user(user), ofUser, 2 * (left + more) / 3)
         }
         return nil
     }

@@ -15,51 +15,56 @@ final class PeerLedger: Sendable {
         /// Counted before it was known whose the peer is.
         private let wasUnknown: Bool
         private let ledger: PeerLedger
-        private let parts: Mutex<[PeerAccounts.Part]>
+        private let part: Mutex<PeerAccounts.Part>
+        private let other: PeerAccounts.Part?
 
-        fileprivate init(_ ledger: PeerLedger, _ parts: [PeerAccounts.Part], _ peer: String, wasUnknown: Bool) {
+        fileprivate init(
+            _ ledger: PeerLedger, _ part: PeerAccounts.Part, _ other: PeerAccounts.Part?, _ peer: String,
+            wasUnknown: Bool
+        ) {
             (self.ledger, self.peer, self.wasUnknown) = (ledger, peer, wasUnknown)
-            self.parts = Mutex(parts)
+            self.part = Mutex(part)
+            self.other = other
         }
         deinit {
-            let parts = parts.withLock { $0 }
-            ledger.accounts.withLock { accounts in
-                for part in parts { accounts.change(part.resource, by: -part.amount, for: peer) }
-            }
+            let part = part.withLock { $0 }
+            ledger.accounts.withLock { $0.give(part, and: other, of: peer) }
         }
         /// Its first one.
-        var resource: PeerResource { parts.withLock { $0[0].resource } }
+        var resource: PeerResource { part.withLock { $0.resource } }
         /// Of its first resource.
-        var amount: Int { parts.withLock { $0[0].amount } }
+        var amount: Int { part.withLock { $0.amount } }
         /// Counts so much of its first resource instead. Throws, and changes nothing, if that is too much.
         func change(to amount: Int) throws(Refusal) {
-            try parts.withLock { parts throws(Refusal) in
-                let part = PeerAccounts.Part(resource: parts[0].resource, amount: amount - parts[0].amount)
+            try part.withLock { part throws(Refusal) in
+                let more = PeerAccounts.Part(resource: part.resource, amount: amount - part.amount)
                 try ledger.accounts.withLock { accounts throws(Refusal) in
-                    if part.amount > 0, let refusal = accounts.refusal(part, for: peer) { throw refusal }
-                    accounts.change(part.resource, by: part.amount, for: peer)
+                    if more.amount > 0, let refusal = accounts.refusal(more, for: peer) { throw refusal }
+                    accounts.change(more.resource, by: more.amount, for: peer)
                 }
-                parts[0].amount = amount
+                part.amount = amount
             }
         }
         /// Counts more of its first resource, or less, whatever the bounds: it is there, or gone, already.
         func add(_ amount: Int) {
-            parts.withLock { parts in
-                ledger.accounts.withLock { $0.change(parts[0].resource, by: amount, for: peer) }
-                parts[0].amount += amount
+            part.withLock { part in
+                ledger.accounts.withLock { $0.change(part.resource, by: amount, for: peer) }
+                part.amount += amount
             }
         }
         /// Why its peer's user may not have it, now that it is known who that is; nil if it may.
         var refusalAsKnown: Refusal? {
             guard wasUnknown else { return nil }
-            let parts = parts.withLock { $0 }
+            let part = part.withLock { $0 }
             return ledger.accounts.withLock { accounts in
                 if accounts.user(of: peer) == nil { return nil }
                 // As if it came now.
-                for part in parts { accounts.change(part.resource, by: -part.amount, for: peer) }
-                defer { for part in parts { accounts.change(part.resource, by: part.amount, for: peer) } }
-                for part in parts { if let refusal = accounts.refusal(part, for: peer) { return refusal } }
-                return nil
+                accounts.give(part, and: other, of: peer)
+                defer {
+                    accounts.change(part.resource, by: part.amount, for: peer)
+                    if let other { accounts.change(other.resource, by: other.amount, for: peer) }
+                }
+                return accounts.refusal(part, for: peer) ?? other.flatMap { accounts.refusal($0, for: peer) }
             }
         }
     }
@@ -94,28 +99,28 @@ final class PeerLedger: Sendable {
     // MARK: Charging
 
     func charge(_ resource: PeerResource, _ amount: Int = 1, to peer: String) throws(Refusal) -> Charge {
-        try charge([PeerAccounts.Part(resource: resource, amount: amount)], to: peer)
+        try charge(PeerAccounts.Part(resource: resource, amount: amount), to: peer)
     }
     /// A call that waits, and its arguments.
     func charge(
         call: PeerResource, arguments: PeerResource, _ bytes: Int, to peer: String
     ) throws(Refusal) -> Charge {
         try charge(
-            [
-                PeerAccounts.Part(resource: call, amount: 1),
-                PeerAccounts.Part(resource: arguments, amount: bytes),
-            ], to: peer)
+            PeerAccounts.Part(resource: call, amount: 1), and: PeerAccounts.Part(resource: arguments, amount: bytes),
+            to: peer)
     }
     /// Of nothing, to begin with: what is sent is counted, whatever the bounds.
     func charge(growing resource: PeerResource, of peer: String) -> Charge {
-        Charge(self, [PeerAccounts.Part(resource: resource, amount: 0)], peer, wasUnknown: false)
+        Charge(self, PeerAccounts.Part(resource: resource, amount: 0), nil, peer, wasUnknown: false)
     }
-    private func charge(_ parts: [PeerAccounts.Part], to peer: String) throws(Refusal) -> Charge {
+    private func charge(
+        _ part: PeerAccounts.Part, and other: PeerAccounts.Part? = nil, to peer: String
+    ) throws(Refusal) -> Charge {
         let wasUnknown = try accounts.withLock { accounts throws(Refusal) in
-            try accounts.take(parts, for: peer)
+            try accounts.take(part, and: other, for: peer)
             return accounts.user(of: peer) == nil
         }
-        return Charge(self, parts, peer, wasUnknown: wasUnknown)
+        return Charge(self, part, other, peer, wasUnknown: wasUnknown)
     }
     /// Why a peer may not have so much more; nil if it may.
     func refusal(_ resource: PeerResource, _ amount: Int, for peer: String) -> Refusal? {

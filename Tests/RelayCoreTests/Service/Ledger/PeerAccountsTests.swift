@@ -36,7 +36,7 @@ import Testing
             let parts = amounts.map { PeerAccounts.Part(resource: $0, amount: $1) }
             let refusals = parts.compactMap { accounts.refusal($0, for: peer) }
             do throws(PeerLedger.Refusal) {
-                try accounts.take(parts, for: peer)
+                try accounts.take(parts[0], and: parts.dropFirst().first, for: peer)
                 #expect(refusals.isEmpty)
                 for part in parts { held[peer, default: [:]][part.resource, default: 0] += part.amount }
             } catch { #expect(refusals.contains(error)) }
@@ -111,7 +111,7 @@ import Testing
         _ accounts: inout PeerAccounts, _ resource: PeerResource, _ peer: String, _ count: Int = 100, of amount: Int = 1
     ) -> Int {
         (0..<count).count { _ in
-            (try? accounts.take([PeerAccounts.Part(resource: resource, amount: amount)], for: peer)) != nil
+            (try? accounts.take(PeerAccounts.Part(resource: resource, amount: amount), for: peer)) != nil
         }
     }
     private func peer(_ accounts: inout PeerAccounts, _ name: String, _ user: UInt32) -> String {
