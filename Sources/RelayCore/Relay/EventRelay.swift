@@ -188,24 +188,20 @@ public final class EventRelay: Sendable {
     ///   `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service has another version of the command,
     ///   `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
     public func outcome<C: Command>(of command: C, timeout: Duration = .seconds(25)) async -> CommandOutcome<C> {
-        do {
+        do throws(RelayError) {
             let (codec, call) = try prepare(command)
-            do {
-                let reply = try await follower.core.calls.call(
-                    call, codec.form, timeout: timeout, isCancellable: C.isCancellable)
-                return codec.outcome(of: .success(reply))
-            } catch let error as RelayError {
-                return codec.outcome(of: error)
-            }
+            return codec.outcome(
+                of: await follower.core.calls.result(
+                    of: call, codec.form, timeout: timeout, isCancellable: C.isCancellable))
         } catch {
-            return .failed(error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error))
+            return .failed(error)
         }
     }
     /// How a command is sent. Throws `.notFound` for one of another interface, and what cannot be encoded.
     func prepare<C: Command>(_ command: C) throws(RelayError) -> (codec: TypedCommandCodec<C>, call: MethodCall) {
-        guard let codec = commands[ObjectIdentifier(C.self)] as? TypedCommandCodec<C> else {
-            throw unlisted(C.Interface.self, C.name)
-        }
+        guard let found = commands[ObjectIdentifier(C.self)] else { throw unlisted(C.Interface.self, C.name) }
+        // The table has each codec by its command's type. A cast would look for that at every call.
+        let codec = unsafeDowncast(found, to: TypedCommandCodec<C>.self)
         return (codec, try codec.call(command, to: service))
     }
     /// Sends a command once, and waits for its reply. Use it to continue only with a reply. One `catch` serves any

@@ -61,15 +61,20 @@ final class CallBroker: Sendable {
     func call(
         _ call: MethodCall, _ form: CommandForm? = nil, timeout: Duration, isCancellable: Bool = false
     ) async throws -> BusReply {
+        try await result(of: call, form, timeout: timeout, isCancellable: isCancellable).get()
+    }
+    func result(
+        of call: MethodCall, _ form: CommandForm?, timeout: Duration, isCancellable: Bool
+    ) async -> Result<BusReply, RelayError> {
         let ticket = CallTicket(isCancellable: isCancellable)
-        let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+        return await withTaskCancellationHandler {
+            // Unsafe: the completion comes exactly once, which a check at each call would have to count.
+            await withUnsafeContinuation { continuation in
                 begin(call, form, timeout: timeout, ticket) { continuation.resume(returning: $0) }
             }
         } onCancel: {
             cancel(ticket)
         }
-        return try result.get()
     }
     /// Sends a call, or lets it wait. The completion comes once, on the loop's thread.
     func begin(
@@ -77,8 +82,7 @@ final class CallBroker: Sendable {
         completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
     ) {
         let waiting = WaitingCall(
-            call: call, form: form, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket,
-            completion: completion)
+            call, form, deadline: MonotonicClock.deadline(after: timeout), ticket, completion: completion)
         owner.loop.executeSoon { [self] in
             admit(waiting)
         } then: { [self] in
@@ -133,7 +137,8 @@ final class CallBroker: Sendable {
     }
     /// Whether the service can be asked for its contract, and calls can be sent to it.
     private var readiness: (mayAsk: Bool, maySend: Bool) {
-        switch owner.callRoute {
+        if owner.connection == nil { return (false, false) }
+        return switch owner.callRoute {
         // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
         case .owner: (true, !streams.areOpening)
         case .nobody: (mayAskAnyone, mayAskAnyone)
@@ -146,6 +151,7 @@ final class CallBroker: Sendable {
     }
     /// Does whatever is due: asks for the contract, sends the calls for which there is room.
     private func advance() {
+        if state.onLoop.machine.isEmpty { return }
         while let step = state.onLoop.next(readiness) { perform(step) }
     }
     private func perform(_ step: Calls.Step) {
@@ -173,7 +179,7 @@ final class CallBroker: Sendable {
         if !mayStart { call.flags.insert(.noAutoStart) }
         guard let connection = owner.connection else { return wait(waiting) }
         let ticket = waiting.ticket
-        (ticket.call, ticket.connection) = (call, connection)
+        (ticket.destination, ticket.path, ticket.connection) = (call.destination, call.path, connection)
         do throws(RelayError) { ticket.plan = try waiting.applied(contract, to: &call) } catch {
             for descriptor in call.descriptors { descriptor.close() }
             return waiting.end(error)
@@ -186,12 +192,14 @@ final class CallBroker: Sendable {
             endProgress(of: ticket)
             state.onLoop.sent.calls -= 1
             state.onLoop.sent.bytes -= bytes
-            if let contract, Self.isForAnother(result) {
-                resend(entry, contract)
-                return advance()
+            if case .failure(let error) = result {
+                if let contract, Self.isForAnother(error) {
+                    resend(entry, contract)
+                    return advance()
+                }
+                if ticket.isCancellable, error.code == .timedOut { ticket.sendCancel() }
             }
             state.onLoop.pace.note(MonotonicClock.now &- begun)
-            if ticket.isCancellable, case .failure(let error) = result, error.code == .timedOut { ticket.sendCancel() }
             ticket.isAnswered = true
             answered(ticket.plan?.read(result, of: waiting.call.member) ?? result, waiting)
             advance()
@@ -204,9 +212,8 @@ final class CallBroker: Sendable {
         }
     }
     /// The service has another contract than the call was encoded for, and has not run it.
-    private static func isForAnother(_ result: Result<BusReply, RelayError>) -> Bool {
-        guard case .failure(let error) = result, let remote = error.cause as? RemoteError else { return false }
-        return remote.name == ErrorNames.unknownObject
+    private static func isForAnother(_ error: RelayError) -> Bool {
+        (error.cause as? RemoteError)?.name == ErrorNames.unknownObject
     }
     private func resend(_ entry: Calls.Entry, _ contract: ServiceContract) {
         let (call, title) = (entry.call, entry.call.call.title)
@@ -342,11 +349,10 @@ final class CallBroker: Sendable {
     /// have to be read.
     private func answered(_ result: Result<BusReply, RelayError>, _ call: WaitingCall) {
         for stream in streams.all { stream.drainInlet() }
-        let timeLeft = call.timeLeft
-        guard Self.isFromService(result), streams.areCatchingUp, timeLeft > .zero, !call.ticket.isCancelled else {
+        guard streams.areCatchingUp, Self.isFromService(result), call.timeLeft > .zero, !call.ticket.isCancelled else {
             return call.completion(result)
         }
-        let timer = owner.loop.schedule(after: timeLeft) { [self] in _ = release(call.ticket) }
+        let timer = owner.loop.schedule(after: call.timeLeft) { [self] in _ = release(call.ticket) }
         state.onLoop.heldReplies.append(HeldReply(call: call, result: result, timer: timer))
         holds.store(true, ordering: .relaxed)
     }

@@ -1,15 +1,15 @@
 /// A command's codec without its type: what the relay's table holds.
-protocol RelayCommandCodec: Sendable {}
+protocol RelayCommandCodec: AnyObject, Sendable {}
 
 /// How a command goes out, and its answer comes in.
-struct TypedCommandCodec<C: Command>: RelayCommandCodec {
+final class TypedCommandCodec<C: Command>: RelayCommandCodec {
     /// Its name is looked up once: `C.name` is made from the type's metadata, unless the contract has it.
     let form: CommandForm
     private let replySignature: String
+    /// Whether its arguments have file descriptors, and whether its reply may have some.
+    private let sendsDescriptors, takesDescriptors: Bool
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
-    /// Its reply may have file descriptors.
-    private var takesDescriptors: Bool { reply.schema.hasDescriptors }
     private let progress: WireCodec<C.Progress>?
 
     init(_ type: C.Type) throws {
@@ -17,6 +17,7 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
         reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
         replySignature = reply.schema.signature
+        (sendsDescriptors, takesDescriptors) = (request.schema.hasDescriptors, reply.schema.hasDescriptors)
         form = try CommandForm(
             C.Interface.name, C.name, request.schema, reply: reply.schema, progress: progress?.schema,
             submitsDocument: C.self is any DocumentSubmission.Type)
@@ -37,13 +38,13 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     /// The arguments, and the descriptors among them: they are sent, and closed here if they cannot be.
     private func encode(_ command: C) throws -> (body: [UInt8], descriptors: [ReceivedDescriptor]) {
         var writer = WireWriter()
-        if !request.schema.hasDescriptors {
+        if !sendsDescriptors {
             try request.encode(command, into: &writer)
-            return (writer.bytes, [])
+            return (writer.takeBytes(), [])
         }
         let bag = DescriptorBag { ReceivedDescriptor.close($0) }
         try DescriptorBag.$current.withValue(bag) { try request.encode(command, into: &writer) }
-        return (writer.bytes, bag.takeAll().map { ReceivedDescriptor($0) })
+        return (writer.takeBytes(), bag.takeAll().map { ReceivedDescriptor($0) })
     }
     /// Throws `SchemaMismatch` for an answer that is not what the service's contract has: the command has run.
     func decode(_ answer: BusReply) throws(RelayError) -> C.Reply {

@@ -1,5 +1,5 @@
 /// A call that was made, and how it ends.
-struct WaitingCall: Sendable {
+final class WaitingCall: Sendable {
     /// As this program makes it.
     let call: MethodCall
     /// Of a command; nil for what every service has in the same form.
@@ -8,6 +8,13 @@ struct WaitingCall: Sendable {
     let ticket: CallTicket
     let completion: @Sendable (Result<BusReply, RelayError>) -> Void
 
+    init(
+        _ call: MethodCall, _ form: CommandForm?, deadline: UInt64, _ ticket: CallTicket,
+        completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) {
+        (self.call, self.form, self.deadline) = (call, form, deadline)
+        (self.ticket, self.completion) = (ticket, completion)
+    }
     /// What is left of its time.
     var timeLeft: Duration { MonotonicClock.left(until: deadline) }
     func end(_ error: RelayError) { completion(.failure(error)) }
@@ -26,11 +33,13 @@ struct WaitingCall: Sendable {
 /// A call on its way to the bus: what cancelling it needs.
 final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread only.
     var serial: UInt32?
-    /// As it was sent, but at the object's own path.
-    var call: MethodCall?
+    /// Where it was sent to.
+    var destination = ""
+    /// The object's own.
+    var path = ""
     /// By which it was sent.
     var plan: CallPlan?
-    /// Where it was sent: another one has other serials.
+    /// Another one has other serials.
     weak var connection: BusConnection?
     var isCancelled = false
     /// There was an answer, or there will be none.
@@ -44,15 +53,15 @@ final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread o
         (self.isCancellable, self.onProgress) = (isCancellable, onProgress)
     }
     /// It was not taken, and waits to be sent again.
-    func returned() { (serial, call, plan, connection) = (nil, nil, nil, nil) }
+    func returned() { (serial, plan, connection) = (nil, nil, nil) }
     /// Reports to the service that the caller has given up. Past the calls that wait there.
     func sendCancel() {
-        guard let serial, let connection, let call else { return }
+        guard let serial, let connection else { return }
         var body = WireWriter()
         body.uint32(serial)
         do throws(RelayError) {
             let header = MessageHeader.methodCall(
-                path: call.path, interface: Stream1.name, member: "Cancel", destination: call.destination,
+                path: path, interface: Stream1.name, member: "Cancel", destination: destination,
                 signature: try Signature(Stream1.cancelSignature), flags: [.noReplyExpected, .noAutoStart])
             try connection.send(header, body: body.bytes)
         } catch {

@@ -152,7 +152,7 @@ import Testing
         let (serial, name) = try core.loop.withTurn {
             (try #require(ticket.serial), try #require(core.owner.connection?.uniqueName))
         }
-        #expect(ticket.call?.destination == Desk.name)
+        #expect(ticket.destination == Desk.name)
         for _ in 0..<3 {
             try former.connection.send(.methodReturn(to: serial, destination: name))
             _ = try await former.connection.call(.toBus("GetId"))
