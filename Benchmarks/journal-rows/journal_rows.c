@@ -50,7 +50,7 @@ journal_rows *journal_rows_open(const char *directory, const char *interface, co
         "CREATE TABLE relay_names (interface INTEGER NOT NULL, name TEXT NOT NULL, last INTEGER NOT NULL,"
         " pruned INTEGER NOT NULL, PRIMARY KEY (interface, name)) WITHOUT ROWID;"
         "CREATE TABLE relay_events (interface INTEGER NOT NULL, sequence INTEGER NOT NULL, schema INTEGER NOT NULL,"
-        " time INTEGER NOT NULL, part INTEGER, size INTEGER, body BLOB NOT NULL, PRIMARY KEY (interface, sequence)) WITHOUT ROWID;"
+        " time INTEGER NOT NULL, place INTEGER, size INTEGER, body BLOB NOT NULL, PRIMARY KEY (interface, sequence)) WITHOUT ROWID;"
         "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)");
     run(rows, names);
     rows->begin = prepare(rows, "BEGIN IMMEDIATE");

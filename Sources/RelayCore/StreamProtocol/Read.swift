@@ -164,9 +164,6 @@ package struct LogPage: Sendable {
         }
         /// A part of the next event's body, copied; the rest follows by `append`.
         package mutating func append(part: UnsafeRawBufferPointer) { bodies.append(contentsOf: part) }
-        /// The bytes of such parts.
-        package var partCount: Int { bodies.count - (rows.last?.end ?? 0) }
-        package mutating func dropParts() { bodies.removeLast(partCount) }
         /// - Parameter body: copied.
         package mutating func append(
             _ name: Int32, _ schema: UInt32, _ sequence: UInt64, _ body: UnsafeRawBufferPointer

@@ -42,6 +42,7 @@ struct JournalExamination {
         for interface in interfaces {
             var fault = try gaps(of: interface)
             if fault == nil { fault = try ends(of: interface) }
+            if fault == nil { fault = try tail(of: interface) }
             // Before what is looked up in them.
             if fault == nil { fault = try schemas(of: interface) }
             if fault == nil { fault = try names(of: interface) }
@@ -83,6 +84,10 @@ struct JournalExamination {
             // None is kept: there may be many.
             if name.utf8.count > Self.longestName {
                 fault = fault ?? Self.long(name)
+                return
+            }
+            if !Self.hasPossibleBodies(interface) {
+                fault = fault ?? "\(name) has long bodies where none can be, up to \(interface.tail)"
                 return
             }
             if events > sequence { fault = fault ?? "\(name) keeps \(events) events of \(sequence)" }
@@ -145,6 +150,17 @@ struct JournalExamination {
         let oldest = try oldest(of: interface)
         if first != oldest { return "its first event is #\(first) where its counters say #\(oldest)" }
         return nil
+    }
+    /// Whether its numbers give its long bodies rows of their own.
+    static func hasPossibleBodies(_ interface: InterfaceRow) -> Bool {
+        0..<BodyPages.limit ~= interface.tail && 0..<BodyPages.interfaces ~= interface.id
+    }
+    /// The piece that the next long body would be put into.
+    private func tail(of interface: InterfaceRow) throws(SQLiteError) -> String? {
+        if interface.tail % Int64(BodyPages.size) == 0 { return nil }
+        let length = try database.prepare("SELECT length(body) FROM relay_bodies WHERE id = ?")
+            .integers(.integer(BodyPages.row(of: interface.tail, interface.id)))?.first
+        return length == Int64(BodyPages.size) ? nil : "the end of its long bodies, at \(interface.tail), is not there"
     }
     private func ends(
         _ first: String, _ last: String, in table: String, of interface: InterfaceRow
@@ -305,18 +321,18 @@ struct JournalExamination {
             return fault
         }
         if let fault = try contradiction() { return fault }
-        var parts: Int64 = 0
+        var pieces: Int64 = 0
         for interface in try interfaces().0 {
             if isOver() { return nil }
             // All of them. Not by an index: by the rows, whose order it is.
             let all = "SELECT first FROM relay_runs WHERE +interface = ?1 ORDER BY rowid"
             if let fault = try runs(of: interface, all) { return "\(interface.name): \(fault)" }
             if isOver() { return nil }
-            if let fault = try rows(of: interface, &parts, isOver) { return "\(interface.name) \(fault)" }
+            if let fault = try rows(of: interface, &pieces, isOver) { return "\(interface.name) \(fault)" }
         }
         if isOver() { return nil }
-        let stray = (try database.integers("SELECT count(*) FROM relay_parts")?.first ?? 0) - parts
-        if stray != 0 { return "relay_parts has \(stray) part\(stray == 1 ? "" : "s") of no event" }
+        let stray = (try database.integers("SELECT count(*) FROM relay_bodies")?.first ?? 0) - pieces
+        if stray != 0 { return "relay_bodies has \(stray) row\(stray == 1 ? "" : "s") of no interface" }
         return isOver() ? nil : try replies()
     }
     private func pageReport() throws(SQLiteError) -> [String] {
@@ -342,12 +358,12 @@ struct JournalExamination {
             """)
         return users.first.map { "the kept replies of user \($0) count for other than is noted" }
     }
-    /// That the events match the counters, without a hole but gaps, that each has all of its parts, and that its
-    /// name accounts for it.
+    /// That the events match the counters, without a hole but gaps, that each has its whole body, behind the one
+    /// before, and that its name accounts for it.
     ///
-    /// - Parameter stored: counts the parts.
+    /// - Parameter pieces: counts those of the bodies.
     private func rows(
-        of interface: InterfaceRow, _ stored: inout Int64, _ isOver: () -> Bool
+        of interface: InterfaceRow, _ pieces: inout Int64, _ isOver: () -> Bool
     ) throws(SQLiteError) -> String? {
         var names: [Int64: (name: String, last: Int64)] = [:]
         try database.prepare(
@@ -361,8 +377,11 @@ struct JournalExamination {
         try gaps.begin(interface.id)
         defer { gaps.end() }
         let rows = try EventQuery(
-            [.sequence, .schema, .part, .size, .length], "WHERE interface = ? ORDER BY sequence", on: database)
-        let parts = try PartRows(database)
+            [.sequence, .schema, .place, .size, .length], "WHERE interface = ? ORDER BY sequence", on: database)
+        let bodies = try BodyRows(database)
+        defer { bodies.end() }
+        // Where the bodies end that were seen, and the pieces that they are in.
+        var (end, first, last): (Int64, Int64?, Int64) = (0, nil, -1)
         defer { rows.statement.clear() }
         try rows.statement.bind([.integer(interface.id)])
         var (count, bytes): (Int64, Int64) = (0, 0)
@@ -381,13 +400,15 @@ struct JournalExamination {
             if row.length > Database.longestOwnValue {
                 return "has event #\(sequence) of \(row.length) bytes, which no journal writes"
             }
-            if row.part > 0 || row.size > 0 {
-                var size: Int64 = 0
-                _ = try parts.read(from: row.part) {
-                    (size, stored) = (size + Int64($0.count), stored + 1)
-                    return true
+            if row.size != 0 {
+                let (place, size) = (row.place, row.size)
+                guard size > 0, place >= end, size <= interface.tail, place <= interface.tail - size else {
+                    return "has event #\(sequence) with a body at \(place) of \(size) bytes, where none of its is"
                 }
-                if size != row.size { return "has event #\(sequence) with \(size) bytes in parts, not \(row.size)" }
+                try bodies.read(size, at: place, of: interface.id) { _ in }
+                end = place + size
+                first = first ?? place / Int64(BodyPages.size)
+                last = (end - 1) / Int64(BodyPages.size)
             }
             (count, next, bytes) = (count + 1, next + 1, bytes &+ row.length)
             if count.isMultiple(of: 4_096) && isOver() { return nil }
@@ -396,8 +417,23 @@ struct JournalExamination {
         if count != interface.events || next != interface.sequence + 1 {
             return "has \(count) events without a hole, up to #\(next - 1), where its counters say \(interface.events)"
         }
+        let stored = try countPieces(of: interface)
+        // One may be left of what was pruned.
+        let used = first.map { last - $0 + 1 } ?? 0
+        if !(used...used + 1 ~= stored) {
+            return "has \(stored) rows in relay_bodies where its events have \(used)"
+        }
+        pieces += stored
         if bytes != interface.bytes { return "has \(bytes) bytes where its counters say \(interface.bytes)" }
         return nil
+    }
+}
+
+extension JournalExamination {
+    fileprivate func countPieces(of interface: InterfaceRow) throws(SQLiteError) -> Int64 {
+        let next = BodyPages.row(of: 0, interface.id &+ 1)
+        return try database.prepare("SELECT count(*) FROM relay_bodies WHERE id >= ? AND id < ?")
+            .integers(.integer(BodyPages.row(of: 0, interface.id)), .integer(next))?.first ?? 0
     }
 }
 

@@ -14,7 +14,8 @@ enum JournalSchema {
             name TEXT NOT NULL UNIQUE,
             sequence INTEGER NOT NULL,   -- of the last event
             events INTEGER NOT NULL,     -- how many are kept: those up to the last, without a hole but relay_gaps
-            bytes INTEGER NOT NULL       -- of their bodies together
+            bytes INTEGER NOT NULL,      -- of their bodies together
+            tail INTEGER NOT NULL        -- the place in relay_bodies behind all of its long bodies
         );
         CREATE TABLE relay_runs (        -- of the service, by rising rowid
             interface INTEGER NOT NULL REFERENCES relay_interfaces,
@@ -42,15 +43,14 @@ enum JournalSchema {
             sequence INTEGER NOT NULL,
             schema INTEGER NOT NULL,     -- which says the event's name, too
             time INTEGER NOT NULL,       -- when it was published: microseconds since 1970, UTC
-            part INTEGER,                -- the first of relay_parts with the beginning of a long body
-            size INTEGER,                -- how many bytes those have together
+            place INTEGER,               -- where in relay_bodies the beginning of a long body is, in bytes from 0
+            size INTEGER,                -- how many bytes are there
             body BLOB NOT NULL,          -- a D-Bus signal's whole body, little-endian: the fields, then the stamp
             PRIMARY KEY (interface, sequence)
         ) WITHOUT ROWID;
-        CREATE TABLE relay_parts (       -- of long bodies, so that pages are filled
-            id INTEGER PRIMARY KEY,
-            rest INTEGER NOT NULL,       -- how many parts of the event follow this one
-            body BLOB NOT NULL
+        CREATE TABLE relay_bodies (      -- long bodies, one behind the other, so that pages are filled
+            id INTEGER PRIMARY KEY,      -- interface * 2^43 + place / 4056
+            body BLOB NOT NULL           -- of 4056 bytes
         );
         CREATE TABLE relay_gaps (        -- sequences that this journal never had, though it has later ones
             interface INTEGER NOT NULL REFERENCES relay_interfaces,

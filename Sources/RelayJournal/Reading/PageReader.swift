@@ -9,7 +9,7 @@ final class PageReader {
     private let database: Database
     private let begin, end, head, names, figure: Statement
     private let scan, single: EventQuery
-    private let parts: PartRows
+    private let bodies: BodyRows
     private let runs: RunRows
     private let gaps: GapRows
     /// Rows that are read in one transaction, so that it stays short.
@@ -37,12 +37,12 @@ final class PageReader {
         database.limitValues(to: Database.longestOwnValue)
         runs = try RunRows(database)
         gaps = try GapRows(database)
-        parts = try PartRows(database)
+        bodies = try BodyRows(database)
         begin = try database.prepare("BEGIN")
         end = try database.prepare("ROLLBACK")
         head = try database.prepare("SELECT sequence FROM relay_interfaces WHERE id = ?")
         names = try database.prepare(NameRow.query)
-        let columns: [EventRow.Column] = [.sequence, .schema, .part, .body]
+        let columns: [EventRow.Column] = [.sequence, .schema, .place, .size, .body]
         scan = try EventQuery(
             columns, "WHERE interface = ? AND sequence > ? ORDER BY sequence LIMIT \(Self.scanLimit)", on: database)
         single = try EventQuery(columns, "WHERE interface = ? AND sequence = ?", on: database)
@@ -54,14 +54,17 @@ final class PageReader {
     }
 
     func page(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> LogPage {
-        var page = PageScan(request, interface, runs, parts)
+        var page = PageScan(request, interface, runs, bodies)
         var oldest: UInt64 = 1
         var canWalk = request.names != nil
         // Goes on in another transaction only while there is no event: what was removed meanwhile is then below
         // `oldest`, too.
         for _ in 0..<Self.scans {
             try begin.run()
-            defer { try? end.run() }
+            defer {
+                bodies.end()
+                try? end.run()
+            }
             let moment = try moment(request, interface)
             (page.head, oldest) = (moment.head, moment.oldest)
             try page.cross(gaps.above(request.after, of: interface.id, most: LogPage.mostGaps + 1))

@@ -5,10 +5,14 @@ import RelayCore
 struct PageScan: ~Copyable {
     private let request: LogRequest
     private let interface: ReadInterface
+    /// Of these two, for each row: to read them there copies what they are in.
+    private let byteLimit, rowLimit: Int
+    private let id: Int64
     private let runs: RunRows
-    private let parts: PartRows
+    private let bodies: BodyRows
     /// Of a page's bodies.
     private static let usualLength = 256 << 10
+    private static let longest = Int64(Database.longestOwnValue) + 1
     /// Of the latest transaction.
     var head: UInt64 = 0
     private var events = LogPage.Events()
@@ -31,9 +35,10 @@ struct PageScan: ~Copyable {
     /// The page ends here at the latest.
     private var limit = UInt64.max
 
-    init(_ request: LogRequest, _ interface: ReadInterface, _ runs: RunRows, _ parts: PartRows) {
-        self.parts = parts
+    init(_ request: LogRequest, _ interface: ReadInterface, _ runs: RunRows, _ bodies: BodyRows) {
+        self.bodies = bodies
         (self.request, self.interface, self.runs, through) = (request, interface, runs, request.after)
+        (byteLimit, rowLimit, id) = (request.byteLimit, request.limit, interface.id)
     }
 
     /// Takes a row; false when the page is full, and the row was not taken.
@@ -47,26 +52,16 @@ struct PageScan: ~Copyable {
         let schema = row.schema
         if schema != self.schema { try change(to: schema, at: sequence) }
         if isAskedFor {
-            if events.count >= request.limit { return endEarly() }
-            if row.part > 0 {
-                let isTaken = try parts.read(from: row.part) { body in
-                    guard hasRoom(events.partCount + body.count) else { return false }
-                    events.append(part: body)
-                    return true
-                }
-                if !isTaken { return endEarly() }
-            }
-            let isTaken = row.withBody { body in
-                let count = events.partCount + body.count
-                guard hasRoom(count) else { return false }
-                if events.count == 0 {
-                    // As if all were as long as the first.
-                    let length = min(request.byteLimit, Self.usualLength)
-                    events.reserve(
-                        bytes: length,
-                        rows: min(length / max(count + overhead, 1) + 1, request.limit, PageReader.scanLimit))
-                }
+            if events.count >= rowLimit { return endEarly() }
+            let size = row.size
+            let isTaken = try row.withBody { body throws(SQLiteError) in
+                // Of another program's numbers no sum overflows.
+                let count = body.count + Int(clamping: min(max(size, 0), Self.longest))
+                // The first one always fits.
+                guard events.count == 0 || bytes + count + overhead <= byteLimit else { return false }
+                if events.count == 0 { reserve(count) }
                 bytes += count + overhead
+                if size != 0 { try bodies.read(size, at: row.place, of: id) { events.append(part: $0) } }
                 events.append(name, number, sequence, body)
                 return true
             }
@@ -76,9 +71,11 @@ struct PageScan: ~Copyable {
         through = sequence
         return true
     }
-    /// Whether an event of so many bytes fits: the first one always does. Two alignments of 8 come with each.
-    @inline(__always) private func hasRoom(_ count: Int) -> Bool {
-        events.count == 0 || bytes + count + overhead <= request.byteLimit
+    /// As if all were as long as the first.
+    private mutating func reserve(_ count: Int) {
+        let length = min(byteLimit, Self.usualLength)
+        events.reserve(
+            bytes: length, rows: min(length / max(count + overhead, 1) + 1, rowLimit, PageReader.scanLimit))
     }
     private mutating func change(to schema: Int64, at sequence: UInt64) throws(SQLiteError) {
         let number = UInt32(truncatingIfNeeded: schema)
@@ -103,7 +100,6 @@ struct PageScan: ~Copyable {
         return endEarly()
     }
     private mutating func endEarly() -> Bool {
-        events.dropParts()
         hasEnded = true
         return false
     }

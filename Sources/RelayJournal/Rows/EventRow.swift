@@ -7,25 +7,25 @@ import RelayCore
 /// A statement names the columns that it has, once. From then on each has its place.
 struct EventRow: ~Copyable {
     enum Column: String {
-        case interface, sequence, schema, time, part, size, name, body
+        case interface, sequence, schema, time, place, size, name, body
         /// Of the whole body, in bytes; to be read only.
         case length = "length(body) + coalesce(size, 0)"
     }
     /// Where a statement has the columns, from 0; below that: nowhere.
     struct Places {
-        let interface, sequence, schema, time, part, size, name, body, length: Int32
+        let interface, sequence, schema, time, place, size, name, body, length: Int32
         /// How many it has.
         let count: Int32
 
         init(_ columns: [Column]) {
-            func place(_ column: Column) -> Int32 { Int32(columns.firstIndex(of: column) ?? -1) }
-            (interface, sequence, schema) = (place(.interface), place(.sequence), place(.schema))
-            (time, part, size, name) = (place(.time), place(.part), place(.size), place(.name))
-            (body, length, count) = (place(.body), place(.length), Int32(columns.count))
+            func find(_ column: Column) -> Int32 { Int32(columns.firstIndex(of: column) ?? -1) }
+            (interface, sequence, schema) = (find(.interface), find(.sequence), find(.schema))
+            (time, place, size, name) = (find(.time), find(.place), find(.size), find(.name))
+            (body, length, count) = (find(.body), find(.length), Int32(columns.count))
         }
     }
     /// Of each table, all of them.
-    static let ofEvents: [Column] = [.interface, .sequence, .schema, .time, .part, .size, .body]
+    static let ofEvents: [Column] = [.interface, .sequence, .schema, .time, .place, .size, .body]
     static let ofDocuments: [Column] = [.interface, .name, .sequence, .schema, .body]
     private let row: Row
     private let places: Places
@@ -38,13 +38,17 @@ struct EventRow: ~Copyable {
     var sequence: UInt64 { UInt64(bitPattern: row.integer(Int(places.sequence))) }
     /// Any number, as in all columns: not only those that the journal gives.
     var schema: Int64 { row.integer(Int(places.schema)) }
-    /// The first of the parts, of a long body; 0: it has none.
-    @inline(__always) var part: Int64 { row.integer(Int(places.part)) }
+    /// Where the beginning of a long body is in `relay_bodies`.
+    var place: Int64 { row.integer(Int(places.place)) }
+    /// How many bytes that are; 0: the whole body is in the row.
+    @inline(__always) var size: Int64 { row.integer(Int(places.size)) }
     var body: [UInt8] { row.blob(Int(places.body)) }
-    var size: Int64 { row.integer(Int(places.size)) }
     var length: Int64 { row.integer(Int(places.length)) }
-    @inline(__always) func withBody<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        row.withBlob(Int(places.body), body)
+    @inline(__always)
+    func withBody<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try row.withBlob(Int(places.body), body)
     }
 }
 
@@ -88,21 +92,21 @@ struct EventInsertion {
     /// Binds one of the rows, each of an event, but its body.
     ///
     /// - Parameters:
-    ///   - part: the first of the body's parts; nil: it has none.
-    ///   - size: how many bytes those have.
+    ///   - place: where the beginning of a long body is; nil: the row has all of it.
+    ///   - size: how many bytes are there.
     @inline(__always) func bind(
-        _ stamp: Stamp, _ schema: Int64, of interface: Int64, part: Int64?, size: Int, row: Int
+        _ stamp: Stamp, _ schema: Int64, of interface: Int64, place: Int64?, size: Int, row: Int
     ) {
         let first = first(row)
         statement.bind(interface, at: first + places.interface)
         statement.bind(Int64(bitPattern: stamp.sequence), at: first + places.sequence)
         statement.bind(schema, at: first + places.schema)
         statement.bind(Int64(bitPattern: stamp.publishedAt.microseconds), at: first + places.time)
-        if let part {
-            statement.bind(part, at: first + places.part)
+        if let place {
+            statement.bind(place, at: first + places.place)
             statement.bind(Int64(size), at: first + places.size)
         } else {
-            statement.bindNull(at: first + places.part)
+            statement.bindNull(at: first + places.place)
             statement.bindNull(at: first + places.size)
         }
     }

@@ -146,9 +146,11 @@ public struct Row: ~Copyable {
         return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
     }
     @inline(__always)
-    func withBlob<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    func withBlob<Result, Failure: Error>(
+        _ column: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let start = sqlite3_column_blob(handle, Int32(truncatingIfNeeded: column))
         let count = Int(sqlite3_column_bytes(handle, Int32(truncatingIfNeeded: column)))
-        return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+        return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
     }
 }

@@ -6,7 +6,7 @@ struct EngineStatements {
     let document: EventInsertion
     let oldest: EventQuery
     let clock, mark, unmark: Statement
-    let parts: PartRows
+    let bodies: BodyRows
     let addGap, lastGap, removeGaps: Statement
     /// By falling number of rows, down to one: of 16 each costs a quarter less than by itself, of four a fifth.
     let inserts: [(rows: Int, insertion: EventInsertion)]
@@ -26,18 +26,18 @@ struct EngineStatements {
             return (count, insertion)
         }
         counters = try database.prepare(
-            "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ? AND sequence = ?")
+            "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ?, tail = ? WHERE id = ? AND sequence = ?")
         last = try database.prepare("UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?")
         document = try EventInsertion("REPLACE", "relay_documents", EventRow.ofDocuments, on: database)
         oldest = try EventQuery(
-            [.sequence, .schema, .part, .length],
+            [.sequence, .schema, .place, .size, .length],
             "WHERE interface = ? ORDER BY sequence LIMIT \(Maintenance.stepRows + 1)", on: database)
         delete = try database.prepare("DELETE FROM relay_events WHERE interface = ? AND sequence <= ?")
         pruned = try database.prepare("UPDATE relay_names SET pruned = ? WHERE interface = ? AND name = ?")
         clock = try database.prepare("REPLACE INTO relay_clock VALUES (1, ?, ?, ?, ?, ?, ?)")
         mark = try database.prepare("REPLACE INTO relay_ages VALUES (?, ?, ?, ?, ?)")
         unmark = try database.prepare("DELETE FROM relay_ages WHERE interface = ? AND sequence <= ?")
-        parts = try PartRows(database)
+        bodies = try BodyRows(database)
         addGap = try database.prepare("INSERT INTO relay_gaps (interface, last, first) VALUES (?, ?, ?)")
         // NULL reads as 0.
         lastGap = try database.prepare("SELECT max(last) FROM relay_gaps WHERE interface = ? AND last <= ?")

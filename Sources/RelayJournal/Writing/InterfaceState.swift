@@ -10,6 +10,8 @@ struct InterfaceState {
         /// How much is kept.
         var events: UInt64
         var bytes: UInt64
+        /// Where its long bodies end.
+        var tail: Int64
     }
     struct Name {
         let text: String
@@ -38,6 +40,7 @@ struct InterfaceState {
     var emissions: [(event: LoggedEvent, stamp: Stamp)] = []
     /// How many of these have no rows yet: the last ones.
     var unwritten = 0
+    let tail = BodyTail()
     /// How old the events are that are kept.
     var ages: EventAges
     /// What the transaction adds to that.
@@ -94,6 +97,7 @@ struct InterfaceState {
         for name in touched { committed.last[name] = counters.last[name] }
         if !skips.isEmpty { committed.last = counters.last }
         (committed.sequence, committed.events, committed.bytes) = (counters.sequence, counters.events, counters.bytes)
+        committed.tail = counters.tail
         ages.committed(mark, at: elapsed, head: committed.sequence)
         mark = nil
         untouch()
@@ -101,6 +105,7 @@ struct InterfaceState {
     mutating func wasRolledBack() {
         counters = committed
         (emissions, unwritten, mark, skips) = ([], 0, nil, [])
+        tail.forget()
         untouch()
     }
     /// How urgently something is to be removed.

@@ -69,23 +69,23 @@ extension JournalEngine {
         let entry = try EventQuery(
             [.schema, .body], from: "relay_documents", "WHERE interface = ? AND name = ? AND sequence = ?", on: database
         )
-        let event = try EventQuery([.schema, .part, .body], "WHERE interface = ? AND sequence = ?", on: database)
+        let event = try EventQuery(
+            [.schema, .place, .size, .body], "WHERE interface = ? AND sequence = ?", on: database)
         for name in logged.documents.map({ logged.events[$0].event }) {
             guard let sequence = last[name], sequence > 0 else { continue }
             let place = SQLValue.integer(Int64(bitPattern: sequence))
-            var (found, part): ((schema: Int64, body: [UInt8])?, Int64) = (nil, 0)
+            var found: (schema: Int64, body: [UInt8])?
+            var (start, size): (Int64, Int64) = (0, 0)
             try entry.rows([.integer(id), .text(name), place]) { found = ($0.schema, $0.body) }
             if found == nil {
-                try event.rows([.integer(id), place]) { (found, part) = (($0.schema, $0.body), $0.part) }
+                try event.rows([.integer(id), place]) {
+                    (found, start, size) = (($0.schema, $0.body), $0.place, $0.size)
+                }
             }
             guard let found else { continue }
             var body: [UInt8] = []
-            if part > 0 {
-                _ = try sql.parts.read(from: part) {
-                    body += $0
-                    return true
-                }
-            }
+            defer { sql.bodies.end() }
+            try sql.bodies.read(size, at: start, of: id) { body += $0 }
             documents[name] = LoggedDocument(
                 sequence: sequence, schema: UInt32(clamping: found.schema), body: body + found.body)
         }

@@ -65,28 +65,32 @@ extension JournalEngine {
         let (event, stamp) = interfaces[index].emissions[written + row]
         // The run is within the call: the borrowed bytes are not read later.
         return event.body.withUnsafeBytes { bytes in
-            var (part, size): (Int64?, Int) = (nil, 0)
-            if bytes.count > EventParts.whole {
-                do throws(SQLiteError) { (part, size) = try writeParts(bytes) } catch { return error }
+            var (place, size): (Int64?, Int) = (nil, 0)
+            if bytes.count > BodyPages.whole {
+                size = bytes.count - BodyPages.stamp
+                let beginning = UnsafeRawBufferPointer(rebasing: bytes[..<size])
+                do throws(SQLiteError) { place = try store(beginning, of: index) } catch { return error }
             }
             insertion.bind(
-                stamp, interfaces[index].names[event.index].schema, of: interfaces[index].id, part: part, size: size,
-                row: row)
+                stamp, interfaces[index].names[event.index].schema, of: interfaces[index].id, place: place,
+                size: size, row: row)
             insertion.bind(borrowed: UnsafeRawBufferPointer(rebasing: bytes[size...]), row: row)
             return step(insertion, count, row + 1, index)
         }
     }
-    private func writeParts(_ body: UnsafeRawBufferPointer) throws(SQLiteError) -> (first: Int64, size: Int) {
-        let first = lastPart + 1
-        let (size, count) = try sql.parts.add(body, from: first)
-        lastPart += Int64(count)
-        return (first, size)
+    /// Puts the beginning of a long body behind the others; returns where.
+    private func store(_ body: UnsafeRawBufferPointer, of index: Int) throws(SQLiteError) -> Int64 {
+        let (tail, id) = (interfaces[index].counters.tail, interfaces[index].id)
+        let place = try interfaces[index].tail.add(body, behind: tail, of: id, sql.bodies)
+        interfaces[index].counters.tail = place + Int64(body.count)
+        return place
     }
     func commitGroup() throws(RelayError) {
         let elapsed = elapsed
         do throws(SQLiteError) {
             for index in group.dirty {
                 try write(of: index)
+                try interfaces[index].tail.write(sql.bodies)
                 try writeCounters(of: interfaces[index])
             }
             try writeTimes(of: group.dirty, at: elapsed)
@@ -106,8 +110,9 @@ extension JournalEngine {
         statement.bind(Int64(bitPattern: counters.sequence), at: 1)
         statement.bind(Int64(bitPattern: counters.events), at: 2)
         statement.bind(Int64(bitPattern: counters.bytes), at: 3)
-        statement.bind(interface.id, at: 4)
-        statement.bind(Int64(bitPattern: interface.committed.sequence), at: 5)
+        statement.bind(counters.tail, at: 4)
+        statement.bind(interface.id, at: 5)
+        statement.bind(Int64(bitPattern: interface.committed.sequence), at: 6)
         try runOnce(statement)
         try checkAlone()
         for skip in interface.skips {

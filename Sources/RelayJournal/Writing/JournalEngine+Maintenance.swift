@@ -124,10 +124,13 @@ extension JournalEngine {
         readClock()
         do {
             try sql.begin.run()
-            var rows: [(schema: Int64, part: Int64, event: RetentionRule.Oldest)] = []
+            var rows: [(schema: Int64, end: Int64, event: RetentionRule.Oldest)] = []
             try sql.oldest.rows([.integer(interface.id)]) { row in
                 rows.append(
-                    (row.schema, row.part, .init(sequence: row.sequence, bytes: UInt64(bitPattern: row.length))))
+                    (
+                        row.schema, row.size > 0 ? row.place &+ row.size : 0,
+                        .init(sequence: row.sequence, bytes: UInt64(bitPattern: row.length))
+                    ))
             }
             let counters = interface.committed
             count = rule.excess(
@@ -137,7 +140,9 @@ extension JournalEngine {
             for row in rows.prefix(count) {
                 if let name = interface.schemaNames[row.schema] { pruned[name] = row.event.sequence }
                 bytes += row.event.bytes
-                if row.part > 0 { try sql.parts.remove(from: row.part) }
+            }
+            if let end = rows.prefix(count).last(where: { $0.end > 0 })?.end {
+                try sql.bodies.remove(before: min(end, counters.tail), of: interface.id)
             }
             // All before the first that stays: marks may be left of what was removed by hand.
             removed =
@@ -154,7 +159,8 @@ extension JournalEngine {
                 try sql.counters.run(
                     .integer(Int64(bitPattern: counters.sequence)),
                     .integer(Int64(bitPattern: counters.events - min(UInt64(count), counters.events))),
-                    .integer(Int64(bitPattern: counters.bytes - min(bytes, counters.bytes))), .integer(interface.id),
+                    .integer(Int64(bitPattern: counters.bytes - min(bytes, counters.bytes))), .integer(counters.tail),
+                    .integer(interface.id),
                     .integer(Int64(bitPattern: counters.sequence)))
                 try checkAlone()
                 try writeTimes(of: [], at: clock.elapsed)

@@ -39,7 +39,8 @@ extension JournalEngine {
     }
     private func enter(_ logged: LoggedInterface) throws -> (LogSnapshot, InterfaceState) {
         try database.prepare(
-            "INSERT INTO relay_interfaces (name, sequence, events, bytes) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING"
+            "INSERT INTO relay_interfaces (name, sequence, events, bytes, tail) VALUES (?, 0, 0, 0, 0) "
+                + "ON CONFLICT DO NOTHING"
         ).run(.text(logged.name))
         var found: InterfaceRow?
         try database.prepare("SELECT \(InterfaceRow.columns) FROM relay_interfaces WHERE name = ?")
@@ -47,7 +48,7 @@ extension JournalEngine {
         guard let row = found else { throw RelayError(.internalFailure, "\(file.path) did not take \(logged.name)") }
         // Looked at before the file was written; but another program may have been at it since.
         let isPossible = [row.sequence, row.events, row.bytes].allSatisfy { 0...JournalExamination.limit ~= $0 }
-        guard isPossible, row.events <= row.sequence else {
+        guard isPossible, row.events <= row.sequence, JournalExamination.hasPossibleBodies(row) else {
             throw file.damaged("\(logged.name) has counters that cannot be")
         }
         let (id, sequence) = (row.id, UInt64(row.sequence))
@@ -78,7 +79,7 @@ extension JournalEngine {
         }
         let counters = InterfaceState.Counters(
             sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(row.events),
-            bytes: UInt64(row.bytes))
+            bytes: UInt64(row.bytes), tail: row.tail)
         return (
             LogSnapshot(
                 head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 },

@@ -14,8 +14,6 @@ final class JournalEngine {
     /// By their texts: those that few units need.
     var ownStatements: [String: Statement] = [:]
     var keptReplies = KeptReplies()
-    /// The highest number of a part of a body.
-    var lastPart: Int64
     var encoder: (any EventEncoder)?
     // Unchecked, as `group`: the engine has one owner at a time, and no access spans foreign code.
     @exclusivity(unchecked) var interfaces: [InterfaceState] = []
@@ -59,7 +57,6 @@ final class JournalEngine {
         (self.notices, self.board) = (notices, board)
         (self.file, self.database, self.reserve, self.faults) = (file, database, reserve, faults)
         sql = try EngineStatements(database)
-        lastPart = try PartRows.last(database)
         domain = DomainSQL(database)
         foreignChanges = try Self.foreignChanges(database)
         isStarved = !reserve.isThere

@@ -101,8 +101,28 @@ import Testing
             ),
             ("UPDATE relay_events SET body = zeroblob(1) WHERE sequence = 50", "bytes where its counters say"),
             ("UPDATE relay_interfaces SET bytes = bytes + 1", "bytes where its counters say"),
-            ("UPDATE relay_events SET part = 7, size = 1 WHERE sequence = 50", "are not all there"),
-            ("INSERT INTO relay_parts VALUES (9, 0, x'00')", "1 part of no event"),
+            (
+                "UPDATE relay_events SET place = 7, size = 1 WHERE sequence = 50",
+                "has event #50 with a body at 7 of 1 bytes, where none of its is"
+            ),
+            (
+                "UPDATE relay_events SET place = -1, size = 1 WHERE sequence = 50",
+                "has event #50 with a body at -1 of 1 bytes"
+            ),
+            (
+                "UPDATE relay_events SET place = 1, size = 9223372036854775807 WHERE sequence = 50",
+                "bytes, which no journal writes"
+            ),
+            ("UPDATE relay_events SET size = -1 WHERE sequence = 50", "has event #50 with a body at 0 of -1 bytes"),
+            (
+                "UPDATE relay_events SET place = 4056, size = 1 WHERE sequence = 50; "
+                    + "UPDATE relay_interfaces SET tail = 8112", "row 8796093022209 of relay_bodies"
+            ),
+            ("INSERT INTO relay_bodies VALUES (9, x'00')", "relay_bodies has 1 row of no interface"),
+            (
+                "INSERT INTO relay_bodies VALUES ((1 << 43) + 5, x'00'), ((1 << 43) + 6, x'00')",
+                "has 2 rows in relay_bodies where its events have 0"
+            ),
         ]) func content(sql: String, reason: String) async throws
     {
         for copy in [try await JournalCopy.killed(), try await JournalCopy.ended()] {

@@ -31,7 +31,8 @@ import Testing
         arguments: [
             (
                 "DROP TABLE relay_interfaces; CREATE VIEW relay_interfaces AS \(endless) "
-                    + "SELECT i AS id, 'x' AS name, 0 AS sequence, 0 AS events, 0 AS bytes FROM n", "relay_interfaces"
+                    + "SELECT i AS id, 'x' AS name, 0 AS sequence, 0 AS events, 0 AS bytes, 0 AS tail FROM n",
+                "relay_interfaces"
             ),
             (
                 "DROP TABLE relay_runs; CREATE VIEW relay_runs AS \(endless) "
@@ -150,7 +151,7 @@ import Testing
         edit(
             copy,
             "DROP TABLE relay_interfaces; CREATE VIEW relay_interfaces AS \(Self.endless) SELECT i AS id, 'x' AS name, "
-                + "0 AS sequence, 0 AS events, 0 AS bytes FROM n; PRAGMA writable_schema = ON; "
+                + "0 AS sequence, 0 AS events, 0 AS bytes, 0 AS tail FROM n; PRAGMA writable_schema = ON; "
                 + "UPDATE sqlite_master SET type = 'table' WHERE name = 'relay_interfaces'")
         for error in try refusals(copy) { #expect(error.map { UnfitJournal.explains($0) } == true) }
     }

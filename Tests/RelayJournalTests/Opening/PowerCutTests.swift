@@ -303,7 +303,7 @@ private final class Recording {
         _ = try? foreign?.integers("SELECT count(*) FROM relay_events")
     }
     private func text() -> String {
-        let length = chance(8) ? 3_000 : Int.random(in: 0..<300, using: &random)
+        let length = chance(6) ? Int.random(in: 350..<6_000, using: &random) : Int.random(in: 0..<300, using: &random)
         return String(repeating: "t", count: length)
     }
     private func unit() async {

@@ -82,6 +82,14 @@ struct JournalCopy {
         ("UPDATE relay_interfaces SET events = 1.5", "a counter is no number from 0 to"),
         ("UPDATE relay_interfaces SET events = 'many'", "a counter is no number from 0 to"),
         ("UPDATE relay_interfaces SET bytes = -1", "a counter is no number from 0 to"),
+        ("UPDATE relay_interfaces SET tail = -1", "has long bodies where none can be, up to -1"),
+        ("UPDATE relay_interfaces SET tail = 1 << 60", "has long bodies where none can be, up to"),
+        ("UPDATE relay_interfaces SET tail = 7", "the end of its long bodies, at 7, is not there"),
+        (
+            "UPDATE relay_interfaces SET tail = 7; INSERT INTO relay_bodies VALUES (1 << 43, x'00')",
+            "the end of its long bodies, at 7, is not there"
+        ),
+        ("UPDATE relay_interfaces SET id = 1 << 20", "has long bodies where none can be"),
         ("UPDATE relay_interfaces SET events = 201", "keeps 201 events of 200"),
         ("UPDATE relay_interfaces SET events = 0, bytes = 0", "events are there where its counter says that none"),
         ("UPDATE relay_interfaces SET events = 0", "bytes of no events"),

@@ -99,7 +99,7 @@ import Testing
     @Test("which run a sequence is of, and where a run ends") func table() throws {
         let database = try Database(":memory:", isReadOnly: false, vfs: nil)
         try JournalSchema.make(in: database)
-        try database.execute("INSERT INTO relay_interfaces VALUES (1, 'a', 0, 0, 0), (2, 'b', 0, 0, 0)")
+        try database.execute("INSERT INTO relay_interfaces VALUES (1, 'a', 0, 0, 0, 0), (2, 'b', 0, 0, 0, 0)")
         let rows = try RunRows(database)
         #expect(try rows.run(of: 3, in: 1).epoch == 0 && rows.run(7, of: 1) == nil)
         for (epoch, first) in [(1, 1), (2, 1), (3, 5), (.max, 9), (5, 9)] as [(UInt64, UInt64)] {
