@@ -65,6 +65,7 @@ package final class BusLoop: Sendable {
 
     /// Whether a job of users that has proved short may run on the calling thread, behind its turn: it is the loop's own.
     package var canLend: Bool { core.canLend }
+    package var isOwnThread: Bool { core.isOwnThread }
     /// Runs a job on the calling thread behind its turn, where `canLend`. Should it take long after all, another thread
     /// takes the loop over.
     package func lend(_ job: LentJob) { core.lend(job) }

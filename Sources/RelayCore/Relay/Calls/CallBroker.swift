@@ -218,6 +218,11 @@ final class CallBroker: Sendable {
     private func resend(_ entry: Calls.Entry, _ contract: ServiceContract) {
         let (call, title) = (entry.call, entry.call.call.title)
         call.ticket.returned()
+        // The cancellation is still on its way: it has no serial to cancel any more.
+        if call.ticket.isCancelled {
+            state.onLoop.machine.doubt(contract)
+            return call.end(Self.cancelled)
+        }
         switch state.onLoop.machine.refused(entry, for: contract) {
         case .waits: scheduleEnd(of: call)
         case .isOver:

@@ -267,6 +267,8 @@ final class CommandQueues: Sendable {
     }
 
     fileprivate func run(_ queue: PeerQueue, at place: Place, by runner: QueueRunners.Runner) async {
+        // A task that had come to rest on the loop's thread, and was woken before it left that.
+        if place != .loop && loop.isOwnThread { await Task.yield() }
         let begun = MonotonicClock.now
         // Whether that was a command.
         var ended: Bool?

@@ -17,7 +17,16 @@ final class QueueRunners: Sendable {
     final class Runner: Sendable {
         private let isSpent = Atomic<Bool>(false)
         private let task = Mutex<Task<Void, Never>?>(nil)
+        /// What it was made for, until that begins: no other task may take it, since this one's place is that work's.
+        private let first: Mutex<(any Work)?>
 
+        fileprivate init(_ first: some Work) { self.first = Mutex(first) }
+        fileprivate func takeFirst() -> (any Work)? {
+            first.withLock { first in
+                defer { first = nil }
+                return first
+            }
+        }
         fileprivate func begin(_ task: Task<Void, Never>) {
             self.task.withLock { $0 = task }
             if isSpent.load(ordering: .acquiring) { cancel() }
@@ -38,8 +47,6 @@ final class QueueRunners: Sendable {
     private struct State {
         /// The last that came to rest is woken first: its memory is warm.
         var resting: [UnsafeContinuation<(any Work)?, Never>] = []
-        /// For tasks that have just been made.
-        var works = Deque<any Work>()
         var isOver = false
     }
     private let state = Mutex(State())
@@ -51,14 +58,10 @@ final class QueueRunners: Sendable {
 
     /// Has a task run something.
     func run(_ work: some Work) {
-        let resting = state.withLock { state in
-            let resting = state.resting.popLast()
-            if resting == nil { state.works.append(work) }
-            return resting
-        }
-        if let resting { return resting.resume(returning: work) }
-        let runner = Runner()
+        if let resting = state.withLock({ $0.resting.popLast() }) { return resting.resume(returning: work) }
+        let runner = Runner(work)
         let task = Task.detached(executorPreference: executor) { [self] in
+            if let first = runner.takeFirst() { await first.run(by: runner) }
             // Between two queues nothing is kept of the service.
             while let work = await next(runner) { await work.run(by: runner) }
             runner.end()
@@ -69,7 +72,6 @@ final class QueueRunners: Sendable {
         guard runner.goesOn else { return nil }
         return await withUnsafeContinuation { continuation in
             let next = state.withLock { state -> (any Work)?? in
-                if let work = state.works.popFirst() { return .some(work) }
                 if state.isOver || state.resting.count >= Self.limit { return .some(nil) }
                 state.resting.append(continuation)
                 return nil

@@ -136,7 +136,9 @@ struct UnreadReplies: Sendable {
         guard let place = peers.place(of: question.peer) else { return }
         peers[place].isAsked = false
         // Others send to the peer, too: at most what is ours.
-        let read = question.sent - min(question.sent - peers[place].read, UInt64(max(0, held)))
+        // It may have confirmed later ones meanwhile.
+        let known = min(question.sent, peers[place].read)
+        let read = question.sent - min(question.sent - known, UInt64(max(0, held)))
         wasRead(read, by: place)
         if held <= 0 { peers[place].deliveries.removeAll { $0.number <= question.deliveries } }
     }

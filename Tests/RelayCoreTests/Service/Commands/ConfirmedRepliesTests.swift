@@ -85,6 +85,18 @@ import Testing
         limits.answered(try #require(asked.first), held: 0)
         #expect(ledger.held(.pages) == 0 && limits.serials(of: "a") == [later])
     }
+    @Test("an answer of the bus that is older than a confirmation proves nothing new") func busAnswersLate() throws {
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
+        _ = limits.call("a")
+        _ = try deliver(&limits, ledger, .pages)
+        let asked = try #require(limits.questionsAboutDeliveries().first)
+        let later = try deliver(&limits, ledger, .ringReplies)
+        let isNew = limits.received(later, by: "a")
+        #expect(isNew)
+        for held in [100, 0] { limits.answered(asked, held: held) }
+        #expect(ledger.held(.pages) == 0 && limits.serials(of: "a").isEmpty)
+    }
     @Test("what could not be sent is nothing that is unread") func unsent() throws {
         let ledger = PeerLedger()
         var limits = Limits(ledger)

@@ -66,6 +66,18 @@ import Testing
         #expect(await eventually { isOpen.notes.count == 10 })
         runners.end()
     }
+    @Test("a task begins with what it was made for, wherever it runs and whatever else waits") func own() async throws {
+        let log = Log()
+        let threads = HandlerThreads("test", rest: .milliseconds(1))
+        let runners = QueueRunners(on: threads)
+        let slow = try #require(threads.takingJob { runners.run(Work(log) { log.note("slow") }) })
+        let short = try #require(threads.takingJob { runners.run(Work(log) { log.note("short") }) })
+        threads.run(short)
+        #expect(log.notes == ["short", "done"])
+        threads.run(slow)
+        #expect(log.notes == ["short", "done", "slow", "done"])
+        runners.end()
+    }
     @Test("a task that was cancelled, by whomever, runs nothing more") func cancelled() async {
         let log = Log()
         await run(log) { withUnsafeCurrentTask { $0?.cancel() } }
