@@ -158,7 +158,7 @@ struct JournalExamination {
     /// The piece that the next long body would be put into.
     private func tail(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         if interface.tail % Int64(BodyPages.size) == 0 { return nil }
-        let length = try database.prepare("SELECT length(body) FROM relay_bodies WHERE id = ?")
+        let length = try database.prepare("SELECT length(CAST(body AS BLOB)) FROM relay_bodies WHERE id = ?")
             .integers(.integer(BodyPages.row(of: interface.tail, interface.id)))?.first
         return length == Int64(BodyPages.size) ? nil : "the end of its long bodies, at \(interface.tail), is not there"
     }

@@ -13,8 +13,8 @@ enum BodyPages {
     static let size = 4_056
     /// The lower bits of a row's number count the interface's pieces, the others are the interface's.
     static let bits: Int64 = 43
-    /// No interface's number is as high.
-    static let interfaces: Int64 = 1 << (63 - bits)
+    /// No interface's number is as high, nor the next one.
+    static let interfaces: Int64 = (1 << (63 - bits)) - 1
     /// No journal's bodies reach as far, were they written at 100 MB a second for years.
     static let limit = Int64(size) << (bits - 1)
 

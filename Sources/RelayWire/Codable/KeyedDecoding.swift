@@ -144,10 +144,10 @@ struct WireKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder._withUnsafeGuaranteedRef { try $0.payload(type, key.stringValue, id) }
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw decoder._withUnsafeGuaranteedRef { $0.nested() }
+        throw decoder._withUnsafeGuaranteedRef { $0.nested(id) }
     }
-    func superDecoder() throws -> any Decoder { throw decoder._withUnsafeGuaranteedRef { $0.inherited() } }
+    func superDecoder() throws -> any Decoder { throw decoder._withUnsafeGuaranteedRef { $0.inherited(id) } }
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        throw decoder._withUnsafeGuaranteedRef { $0.inherited() }
+        throw decoder._withUnsafeGuaranteedRef { $0.inherited(id) }
     }
 }

@@ -94,8 +94,8 @@ struct WireUnkeyedDecoding: UnkeyedDecodingContainer {
     func decodeNil() throws -> Bool { try decoder.passNilElement(id) }
 
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type) throws -> KeyedDecodingContainer<N> {
-        throw decoder.nested()
+        throw decoder.nested(id)
     }
-    func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw decoder.nested() }
-    func superDecoder() throws -> any Decoder { throw decoder.inherited() }
+    func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw decoder.nested(id) }
+    func superDecoder() throws -> any Decoder { throw decoder.inherited(id) }
 }

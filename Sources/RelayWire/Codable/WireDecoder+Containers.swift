@@ -35,7 +35,7 @@ extension WireDecoder {
     }
     /// The payload of the case that is on, in a container under the case's name.
     func payload<Key: CodingKey>(_ type: Key.Type, _ name: String, _ id: UInt64) throws -> KeyedDecodingContainer<Key> {
-        guard top.id == id, top.state == .tagged, top.next >= 0, variantName(top.next) == name else { throw nested() }
+        guard top.id == id, top.state == .tagged, top.next >= 0, variantName(top.next) == name else { throw nested(id) }
         let node = top.next
         top.next = -1
         outer.append(top)

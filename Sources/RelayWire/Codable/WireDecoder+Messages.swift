@@ -1,7 +1,17 @@
 // What is thrown.
 extension WireDecoder {
-    func nested() -> any Error { problem("it nests containers by hand; declare a structure or an array instead") }
-    func inherited() -> any Error { problem("class inheritance has no D-Bus form") }
+    func nested(_ id: UInt64) -> any Error {
+        if top.id != id { return over() }
+        return problem("it nests containers by hand; declare a structure or an array instead")
+    }
+    func inherited(_ id: UInt64) -> any Error {
+        top.id == id ? problem("class inheritance has no D-Bus form") : over()
+    }
+    /// The value that is read now may be another one, on another thread: nothing of it is looked at.
+    func over() -> any Error {
+        RelayError(
+            .invalidArgument, "\(typeName) cannot be read: it reads from a container whose turn is not now, or is over")
+    }
 
     func problem(_ reason: String) -> any Error {
         RelayError(.invalidArgument, "\(path) cannot be read: \(reason)")

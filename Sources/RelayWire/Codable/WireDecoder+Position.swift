@@ -183,6 +183,6 @@ extension WireDecoder {
         }
     }
     private func checkTurn(_ id: UInt64) throws {
-        if top.id != id { throw problem("it reads from a container whose turn is not now") }
+        if top.id != id { throw over() }
     }
 }

@@ -120,6 +120,8 @@ extension WireDecoder {
             try reader.endArray(top.end, elements: top.start)
         case .keyedPairs:
             reader.position = top.end
+            // Not for the next value, and not to be kept: they may be many.
+            containers.own(top.node, top.id)?._withUnsafeGuaranteedRef { $0.entries = [] }
             containers.giveBack(top.node, top.id, of: self)
         case .tagged:
             if top.next >= 0, plan.nodes[Int(top.next)].first < plan.nodes[Int(top.next)].last {

@@ -23,6 +23,6 @@ struct WireDecoding: Decoder {
         return WireSingleDecoding(decoder: decoder, id: try decoder.startSingle())
     }
     @inline(__always) func checkRun() throws {
-        if run != decoder.run { throw decoder.problem("it reads with a decoder whose value is over") }
+        if run != decoder.run { throw decoder.over() }
     }
 }
