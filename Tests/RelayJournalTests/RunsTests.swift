@@ -168,7 +168,9 @@ private enum Shift1: EventInterface {
         let shown = Mutex<[[String]]>([])
         let relay = try EventRelay(following: Self.name, on: harness.bus, interfaces: Shift1.self)
         let gaps = Mutex<[Gap]>([])
+        let begun = Mutex(0)
         let events = try relay.subscribe(to: Shift1.Begun.self, from: .beginning) { _ in
+            begun.withLock { $0 += 1 }
         } onGap: { gap in
             gaps.withLock { $0.append(gap) }
         }
@@ -187,6 +189,8 @@ private enum Shift1: EventInterface {
         try await journal.unitOfWork { try $0.set(Shift1.Staff(names: ["Ada", "Bo"])) }
         try await publish(2, journal)
         #expect(await eventually { shown.withLock { $0.last } == ["Ada", "Bo"] })
+        // Who has not had what is taken back is told of nothing.
+        #expect(await eventually { begun.withLock { $0 } == 2 })
         try await harness.stop(service)
         journal.close()
         for suffix in ["-wal", "-shm"] { unlink(folder.database + suffix) }
