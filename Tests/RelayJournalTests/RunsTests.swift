@@ -189,7 +189,7 @@ private enum Shift1: EventInterface {
         try await journal.unitOfWork { try $0.set(Shift1.Staff(names: ["Ada", "Bo"])) }
         try await publish(2, journal)
         #expect(await eventually { shown.withLock { $0.last } == ["Ada", "Bo"] })
-        // Who has not had what is taken back is told of nothing.
+        // A subscriber gets a gap only for what it has had.
         #expect(await eventually { begun.withLock { $0 } == 2 })
         try await harness.stop(service)
         journal.close()

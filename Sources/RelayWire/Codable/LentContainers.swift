@@ -21,8 +21,24 @@ struct LentContainers: ~Copyable {
         guard let found = byNode[Int(node)], found._withUnsafeGuaranteedRef({ $0.id }) == id else { return nil }
         return found
     }
-    /// Lends those of a node to another value, whose id is then the one returned. Nil: they are lent, or there are none.
-    @inline(__always) func lendAgain(_ node: Int32) -> UInt64? {
+    /// Those that serve the value of this id.
+    @inline(__always) mutating func lent(
+        _ node: Int32, _ id: UInt64, of coder: AnyObject
+    ) -> Unmanaged<WireContainers> {
+        // Or it has asked for one without names before, whose id is then theirs.
+        own(node, id) ?? lendNew(node, id: id, isMixed: true, of: coder)
+    }
+    /// Lends those of a node to another value. Returns the id that is then the value's: theirs, or a new one.
+    @inline(__always) mutating func lend(
+        _ node: Int32, of coder: AnyObject, else newID: @autoclosure () -> UInt64
+    ) -> UInt64 {
+        if let id = lendAgain(node) { return id }
+        let id = newID()
+        _ = lendNew(node, id: id, isMixed: false, of: coder)
+        return id
+    }
+    /// Nil: they are lent, or there are none.
+    @inline(__always) private func lendAgain(_ node: Int32) -> UInt64? {
         guard let found = byNode[Int(node)] else { return nil }
         return found._withUnsafeGuaranteedRef { found in
             if found.isLent { return nil }
@@ -31,7 +47,7 @@ struct LentContainers: ~Copyable {
         }
     }
     /// - Parameter isMixed: the value has another container of this id.
-    @inline(never) mutating func lendNew(
+    @inline(never) private mutating func lendNew(
         _ node: Int32, id: UInt64, isMixed: Bool, of coder: AnyObject
     ) -> Unmanaged<WireContainers> {
         drop(node, of: coder)

@@ -78,19 +78,10 @@ extension WireDecoder {
         return open.unknown(UnknownCase(name: name, payload: payload)) as? T
     }
     @inline(__always) private func lent() -> Unmanaged<WireContainers> {
-        if let lent = containers.own(top.node, top.id) { return lent }
-        // It has asked for one without names before, whose id is then theirs.
-        return containers.lendNew(top.node, id: top.id, isMixed: true, of: self)
+        containers.lent(top.node, top.id, of: self)
     }
     /// For the value that is on, whose id is then theirs.
-    @inline(__always) private func lend() {
-        if let id = containers.lendAgain(top.node) {
-            top.id = id
-        } else {
-            top.id = nextID()
-            _ = containers.lendNew(top.node, id: top.id, isMixed: false, of: self)
-        }
-    }
+    @inline(__always) private func lend() { top.id = containers.lend(top.node, of: self, else: nextID()) }
     func startUnkeyed() throws -> UInt64 {
         if top.state == .fresh {
             try openOptional()

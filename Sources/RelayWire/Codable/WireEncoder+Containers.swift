@@ -29,19 +29,10 @@ extension WireEncoder {
         top.next = node.first
     }
     @inline(__always) private func lent() -> Unmanaged<WireContainers> {
-        if let lent = containers.own(top.node, top.id) { return lent }
-        // It has asked for one without names before, whose id is then theirs.
-        return containers.lendNew(top.node, id: top.id, isMixed: true, of: self)
+        containers.lent(top.node, top.id, of: self)
     }
     /// For the value that is on, whose id is then theirs.
-    @inline(__always) private func lend() {
-        if let id = containers.lendAgain(top.node) {
-            top.id = id
-        } else {
-            top.id = nextID()
-            _ = containers.lendNew(top.node, id: top.id, isMixed: false, of: self)
-        }
-    }
+    @inline(__always) private func lend() { top.id = containers.lend(top.node, of: self, else: nextID()) }
     /// Begins the payload of an enum's case, in a container under the case's name.
     func payload<Key: CodingKey>(_ type: Key.Type, _ name: String, _ id: UInt64) -> KeyedEncodingContainer<Key> {
         guard startPayload(name, id) else { return refused(type) }

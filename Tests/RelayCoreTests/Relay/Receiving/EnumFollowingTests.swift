@@ -125,7 +125,7 @@ private enum NewLamps {
             #expect(await eventually { shown.values.last == .init(title: "hall", state: .on(brightness: 1)) })
             try await old.update(OldLamps.Panel.self) { $0.state = .on(brightness: 2) }
             #expect(panel.state == .init(state: .on(brightness: 2), title: "hall"))
-            // What it lacks: it is told, and goes on with the next state.
+            // A case that it lacks is reported to it, and it goes on with the next state.
             try panel.set(.init(state: .blinking(times: 3), title: "hall"))
             #expect(await eventually { failures.values == [.schemaMismatch] })
             let refused = await error { try await old.update(OldLamps.Panel.self) { $0.title = "x" } }

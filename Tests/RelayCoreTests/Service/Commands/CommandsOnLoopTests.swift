@@ -96,7 +96,7 @@ private struct Ticked: DomainEvent {
         func answered(_ number: Int64, _ peer: BusFixture.Peer) async -> Bool {
             await eventually { peer.handler.all.order.contains { $0 == "\(number)" || $0.hasPrefix("\(number):") } }
         }
-        /// The bus has told the service who that is.
+        /// The service knows who the peer is.
         func peer() async throws -> BusFixture.Peer {
             let peer = try await fixture.peer()
             try await call(0, from: peer)
