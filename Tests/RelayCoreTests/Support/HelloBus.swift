@@ -9,18 +9,29 @@ import WireSupport
 
 /// A bus that lets one connection in, answers its `Hello`, and then stands still.
 final class HelloBus: Sendable {
+    /// Closed when neither the bus nor its thread needs it: the number is another's then.
+    private final class Listener: Sendable {
+        let number: Int32
+        init(_ path: String) throws {
+            guard let number = UnixSocket.listening(at: path) else { throw SystemError(errno) }
+            self.number = number
+        }
+        deinit { close(number) }
+        /// Lets nobody in any more.
+        func end() { shutdown(number, Int32(SHUT_RDWR)) }
+    }
     private let folder: TestFolder
-    private let listener: Int32
+    private let listener: Listener
     private let received = Mutex<[UInt8]>([])
 
     init() throws {
         folder = try TestFolder()
-        guard let listener = UnixSocket.listening(at: folder.path + "/bus") else { throw SystemError(errno) }
+        let listener = try Listener(folder.path + "/bus")
         self.listener = listener
         try OwnThread.start("hello-bus") { [weak self] in Self.serve(listener) { self?.note($0) } }
     }
     // The thread's `poll` returns then.
-    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+    deinit { listener.end() }
 
     var bus: Bus { .address("unix:path=\(folder.path)/bus") }
     /// What came, as text.
@@ -29,11 +40,11 @@ final class HelloBus: Sendable {
     }
     private func note(_ bytes: some Sequence<UInt8>) { received.withLock { $0 += bytes } }
 
-    private static func serve(_ listener: Int32, note: ([UInt8]) -> Void) {
-        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+    private static func serve(_ listener: Listener, note: ([UInt8]) -> Void) {
+        var waiting = pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)
         poll(&waiting, 1, -1)
-        let peer = accept(listener, nil, nil)
-        close(listener)
+        let peer = accept(listener.number, nil, nil)
+        listener.end()
         guard peer >= 0 else { return }
         defer { close(peer) }
         func send(_ bytes: [UInt8]) { _ = Glibc.send(peer, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
