@@ -166,7 +166,7 @@ soak: export RELAY_SOAK = 1
 soak: dependencies-test dependencies-machine deb
 	$(swift) build --build-tests $(optimised)
 	@echo "== enumerations, and random inputs"
-	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'StreamMachineTests|DurableStreamTests|StreamReadingTests|RelayCoreTests|RelayWireTests|RelayCLITests|RelocationDomainTests'
+	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'StreamMachineTests|DurableStreamTests|StreamReadingTests|RelayCoreTests|RelayWireTests|RelayCLITests|RelocationDomainTests|RelayMirrorsTests'
 	@echo "== the ring; then with a thousand million events"
 	$(tests) test --skip-build $(optimised) --disable-xctest --filter RingTests --skip StressTests
 	scripts/bounded-swift 3600 test --skip-build $(optimised) --disable-xctest --filter StressTests

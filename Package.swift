@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
         .library(name: "Relocation", targets: ["Relocation"]),
         .library(name: "Telemetry", targets: ["Telemetry"]),
+        .executable(name: "relay-bridge", targets: ["relay-bridge"]),
         .executable(name: "relay-service", targets: ["relay-service"]),
         .executable(name: "relay-cli", targets: ["relay-cli"]),
         // For Benchmarks/Package.swift alone.
@@ -51,8 +52,9 @@ let package = Package(
             name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "RelayBus", "CRelayShims"],
             swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
-        // Replicas of other machines' streams: so far what is pure. The core does not know of it.
-        .target(name: "RelayMirrors", dependencies: ["RelayCore"], swiftSettings: strict),
+        // Replicas of other machines' streams. The core does not know of it.
+        .target(
+            name: "RelayMirrors", dependencies: ["RelayCore", "RelayJournal", "CRelayShims"], swiftSettings: strict),
         // Tells systemd how a service is. The core does not link its library.
         .target(name: "RelaySystemd", dependencies: ["RelayCore", "CSystemd"], swiftSettings: strict),
         // Between Relay's values and Foundation's: for programs that import it anyway.
@@ -72,10 +74,18 @@ let package = Package(
         .target(
             name: "RelayTool", dependencies: ["BusProcess", "RelayCore", "CRelayShims", "CRelayVersion"],
             swiftSettings: strict),
+        // What the daemons share: their log, and how they end.
+        .target(
+            name: "RelayDaemon", dependencies: ["RelayCore", "RelaySystemd", "RelayTool"], swiftSettings: strict),
+        .executableTarget(
+            name: "relay-bridge",
+            dependencies: [
+                "RelayCore", "RelayDaemon", "RelayJournal", "RelayMirrors", "RelaySystemd", "RelayTool",
+            ], swiftSettings: strict),
         .executableTarget(
             name: "relay-service",
             dependencies: [
-                "BusProcess", "RelayCore", "RelayJournal", "RelaySystemd", "RelayTool", "Relocation",
+                "BusProcess", "RelayCore", "RelayDaemon", "RelayJournal", "RelaySystemd", "RelayTool", "Relocation",
                 "RelocationDomain",
                 "Telemetry", "TelemetryDomain",
             ], swiftSettings: strict),
@@ -103,7 +113,9 @@ let package = Package(
             dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "TestTraits", "CSQLite"],
             swiftSettings: strict),
         .testTarget(
-            name: "RelayMirrorsTests", dependencies: ["RelayCore", "RelayMirrors", "TestTraits"], swiftSettings: strict),
+            name: "RelayMirrorsTests",
+            dependencies: ["RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit", "TestSupport", "TestTraits"],
+            swiftSettings: strict),
         .testTarget(
             name: "RelaySystemdTests",
             dependencies: ["RelayCore", "RelayJournal", "RelaySystemd", "RelayTestKit", "TestTraits"],
@@ -119,7 +131,8 @@ let package = Package(
             name: "TelemetryDomainTests", dependencies: ["TelemetryDomain", "Telemetry", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),
         .testTarget(
-            name: "RelayToolTests", dependencies: ["relay-service", "RelayTool", "RelayTestKit", "TestTraits"],
+            name: "RelayToolTests",
+            dependencies: ["relay-bridge", "relay-service", "RelayDaemon", "RelayTool", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit", "TestTraits"],
@@ -143,6 +156,9 @@ let package = Package(
         .executableTarget(
             name: "relay-bench", dependencies: ["RelayCore", "RelayTestKit"], path: "Benchmarks/relay-bench",
             swiftSettings: strict),
+        .executableTarget(
+            name: "mirror-bench", dependencies: ["RelayCore", "RelayJournal", "RelayMirrors"],
+            path: "Benchmarks/mirror-bench", swiftSettings: strict),
         // What scripts/figures counts the instructions of.
         .executableTarget(
             name: "hot-paths", dependencies: ["RelayCore", "RelayJournal"], path: "Benchmarks/hot-paths",
@@ -218,6 +234,7 @@ let package = Package(
             name: "EnduranceTests",
             dependencies: [
                 "BusProcess", "RelayCore", "RelayTestKit", "Relocation", "TestSupport", "TestTraits", "CSQLite",
+                "relay-bridge",
             ],
             path: "Tests/Endurance", swiftSettings: strict),
     ]

@@ -32,7 +32,7 @@ except ImportError as missing:
 
 BUS, STREAM, ERROR = "org.freedesktop.DBus", "org.eventrelay.Stream1", "org.eventrelay.Error."
 NOTHING_KEPT = 2**64 - 1  # `oldest` of a volatile interface.
-CONFIRMED = {"Read", "Replay", "OpenRing"}  # Their every reply is confirmed, be it an error.
+CONFIRMED = {"Read", "Replay", "Runs", "OpenRing"}  # Their every reply is confirmed, be it an error.
 HELD = 1024  # So many events wait until what precedes them is known.
 PROMPT, LEISURELY = 5000, 30000  # After so many milliseconds the bus is asked again who owns the service's name.
 

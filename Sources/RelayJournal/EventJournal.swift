@@ -81,42 +81,9 @@ public final class EventJournal: EventLog {
         permit: CommitPermit? = .process, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
         storage = try opening {
-            try Self.storage(directory, synchronous, faults, vfs, permit, NoticeReporter(onNotice))
+            try JournalStorage(directory, synchronous, faults, vfs, permit, NoticeReporter(onNotice))
         }
         try storage.startCheck()
-    }
-    private static func storage(
-        _ directory: String, _ synchronous: Synchronous, _ faults: JournalFaults, _ vfs: String?,
-        _ permit: CommitPermit?, _ notices: NoticeReporter
-    ) throws -> JournalStorage {
-        let lock = try DirectoryLock(directory)
-        var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs, notices)
-        let opened: (database: Database, isChecked: Bool)
-        do { opened = try opening.open() } catch {
-            if opening.isNew { lock.remove() }
-            throw error
-        }
-        do {
-            let file = opening.file
-            let reader = try JournalReader(file)
-            let board = TroubleBoard()
-            let engine = try JournalEngine(
-                file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices, board)
-            let check = opened.isChecked ? nil : JournalCheck(file, isLive: true, begins: faults.checking)
-            (engine.check, engine.isNew) = (check, opening.isNew)
-            let snapshots = SnapshotReaders(file)
-            let writer = JournalWriter(engine, path: file.path, permit, snapshots)
-            try reader.start()
-            do {
-                try writer.start(lock)
-            } catch {
-                reader.stop()
-                throw error
-            }
-            return JournalStorage(writer, reader, snapshots, check, file, notices, board)
-        } catch let error as SQLiteError {
-            throw opening.file.refusal(error)
-        }
     }
 
     /// For `EventService(journal:)`.

@@ -41,4 +41,22 @@ extension EventService {
     ) throws {
         try self.init(name, bus, interfaces, older: older, journal: journal, admitting: admitted, onNotice)
     }
+    /// Prepares a service with a journal and with interfaces that are known by the texts of their contracts.
+    ///
+    /// - Parameter name: the well-known bus name.
+    /// - Parameter bus: the bus to connect to.
+    /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter journal: keeps the events of durable interfaces.
+    /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
+    /// - Parameter onNotice: is called with each notice of the service: see `Notice.Kind`.
+    /// - Throws: `.invalidArgument` for a contract that no service can have. `.unsupportedType` for an event that no
+    ///   signal can carry. What the journal throws.
+    public convenience init(
+        name: String, on bus: Bus = .session, exporting interfaces: UntypedInterface..., journal: EventJournal,
+        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws {
+        try self.init(
+            name, bus, untyped: interfaces, journal: journal, admitting: admitted, readOnly: "\(name) publishes only",
+            onNotice)
+    }
 }

@@ -83,6 +83,8 @@ final class JournalStorage: EventLogStorage {
             throw error.ofOpening
         }
     }
+    /// Nothing can be read until `open`.
+    func endServing() { reader.serve([:]) }
     /// How many wait in the queue.
     var waiting: Int { writer.waiting }
     /// Does something on the writer's thread, between two groups.
@@ -137,6 +139,12 @@ final class JournalStorage: EventLogStorage {
         completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
     ) {
         reader.submit(.runs(interface, question, completion))
+    }
+    func runs(
+        after epoch: UInt64, atMost limit: Int, in interface: String,
+        completion: @escaping @Sendable (Result<[StreamRun]?, RelayError>) -> Void
+    ) {
+        reader.submit(.allRuns(interface, after: epoch, atMost: limit, completion))
     }
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
         let figures: [(name: String, value: UInt64)] = try await withCheckedThrowingContinuation { continuation in

@@ -148,6 +148,18 @@ package final class MemoryLogStorage: EventLogStorage {
             completion(.success(store.stream(interface).common(question)))
         }
     }
+    package func runs(
+        after epoch: UInt64, atMost limit: Int, in interface: String,
+        completion: @escaping @Sendable (Result<[StreamRun]?, RelayError>) -> Void
+    ) {
+        guard let reader = loops.withLock({ $0?.reader }) else { return completion(.failure(Self.closed)) }
+        reader.execute { [self] in
+            if let fault = state.withLock({ $0.readFault }) { return completion(.failure(fault)) }
+            let runs = store.stream(interface).runs
+            let start = epoch == 0 ? 0 : runs.lastIndex { $0.epoch == epoch }.map { $0 + 1 }
+            completion(.success(start.map { Array(runs[$0...].prefix(limit)) }))
+        }
+    }
     package func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
         [("events", UInt64(store.stream(interface).count))]
     }

@@ -5,7 +5,7 @@ package struct MemoryStream: Sendable {
     private var rows: [LogPage.Event] = []
     private var last: [String: UInt64] = [:]
     private var pruned: [String: UInt64] = [:]
-    private var runs: [LogSnapshot.Run] = []
+    private(set) var runs: [LogSnapshot.Run] = []
     private var schemas: [UInt32: EventSchema] = [:]
     /// The schemas' numbers by the events' numbers, in this run.
     private var numbers: [UInt32] = []

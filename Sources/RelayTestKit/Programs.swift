@@ -4,6 +4,7 @@ import Glibc
 package enum Programs {
     package static var service: String { folder + "/relay-service" }
     package static var cli: String { folder + "/relay-cli" }
+    package static var bridge: String { folder + "/relay-bridge" }
 
     package static var folder: String {
         // The tests are a bundle that SwiftPM's helper loads: the helper's own place is of no use.

@@ -150,7 +150,7 @@ enum FailureMapping {
 
     static func exitCode(_ code: RelayError.Code) -> ExitCode {
         switch code {
-        case .notPermitted: .notPermitted
+        case .notPermitted, .readOnly: .notPermitted
         case .unavailable: .unavailable
         case .timedOut: .timedOut
         case .storageFull: .outputFailed

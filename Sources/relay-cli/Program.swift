@@ -13,11 +13,14 @@ protocol Verb: Equatable, Sendable {
     var asksService: Bool { get }
     /// How long it looks for services, where none is named; nil: long enough to ask those again that were late.
     var patience: Duration? { get }
+    /// Whether it goes on until it is told to end.
+    var goesOn: Bool { get }
 }
 
 extension Verb {
     var asksService: Bool { true }
     var patience: Duration? { nil }
+    var goesOn: Bool { false }
 }
 
 /// The command line of relay-cli: its verbs, and what is the same in each of them.

@@ -47,6 +47,9 @@ struct Tool {
             switch try Program.parse(arguments, at: time) {
             case .help(let verb): try write(HelpPage.text(of: verb, in: Program.declaration, width: columns))
             case .version: try write(HelpPage.version(of: Program.declaration))
+            case .run(let verb, let options) where options.host == .all && verb.asksService:
+                var fan = HostFan(self, options, arguments, isBrief: !verb.goesOn)
+                return try fan.run()
             case .run(let verb, var options):
                 if verb.asksService { try choose(&options, within: verb.patience) }
                 do throws(CLIFailure) { try verb.run(in: VerbContext(tool: self, options: options)) } catch {
@@ -79,7 +82,12 @@ struct Tool {
 
     /// Which service is meant: the one that is named, else the only one on the bus.
     private func choose(_ options: inout GlobalOptions, within patience: Duration?) throws(CLIFailure) {
-        if let named = try namedService(options) {
+        let named = try namedService(options)
+        if case .one(let host)? = options.host {
+            (options.service, options.namesService) = (try mirror(of: named, at: host, options), true)
+            return
+        }
+        if let named {
             options.service = named
             return
         }

@@ -1,6 +1,7 @@
 import BusProcess
 import Glibc
 import RelayCore
+import RelayDaemon
 import RelayJournal
 import RelaySystemd
 import RelayTool

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayDaemon
 import RelayTool
 import Telemetry
 import TelemetryDomain

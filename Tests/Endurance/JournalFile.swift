@@ -39,10 +39,29 @@ final class JournalFile {
     func events(of interface: String) throws -> [Row] {
         let sql = """
             SELECT relay_events.sequence, relay_schemas.name FROM relay_events
-            JOIN relay_interfaces ON id = relay_events.interface JOIN relay_schemas ON number = schema
+            JOIN relay_interfaces ON id = relay_events.interface
+            JOIN relay_schemas ON relay_schemas.interface = id AND number = schema
             WHERE relay_interfaces.name = '\(interface)' ORDER BY relay_events.sequence
             """
         return try rows(sql) { Row(sequence: UInt64($0.integer(0)), name: $0.text(1)) }
+    }
+    /// All that the file has of each event, as text.
+    func wholeEvents(of interface: String) throws -> [String] {
+        let sql = """
+            SELECT relay_events.sequence || ' ' || schema || ' ' || relay_schemas.fields || ' ' || hex(body)
+            FROM relay_events JOIN relay_interfaces ON id = relay_events.interface JOIN relay_schemas ON number = schema
+            WHERE relay_interfaces.name = '\(interface)' ORDER BY relay_events.sequence
+            """
+        return try rows(sql) { $0.text(0) }
+    }
+    func runs(of interface: String) throws -> [StreamRun] {
+        let sql = """
+            SELECT epoch, first FROM relay_runs JOIN relay_interfaces ON id = interface WHERE name = '\(interface)'
+            ORDER BY relay_runs.rowid
+            """
+        return try rows(sql) {
+            StreamRun(epoch: UInt64(bitPattern: $0.integer(0)), first: UInt64(bitPattern: $0.integer(1)))
+        }
     }
 
     // MARK: Statements

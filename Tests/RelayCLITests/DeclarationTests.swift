@@ -137,9 +137,10 @@ struct DeclarationTests {
 
     @Test("the options of every verb are taken before and behind each verb, and mean the same")
     func globalOptions() throws {
-        let given = ["--system", "--service", "a.b", "--json", "--no-color", "--timeout", "7"]
-        let expected = GlobalOptions(
+        let given = ["--system", "--service", "a.b", "--json", "--no-color", "--timeout", "7", "--host", "kitchen"]
+        var expected = GlobalOptions(
             bus: .system, service: "a.b", json: true, allowsColor: false, timeout: .seconds(7))
+        expected.host = .one("kitchen")
         let declared = Set(Program.declaration.command.options.map { "--" + $0.name })
         #expect(Set(given.filter { $0.hasPrefix("--") }).union(["--session", "--bus"]) == declared)
         // That one prints a text of its own.
@@ -219,6 +220,8 @@ struct DeclarationTests {
                   --bus ADDRESS       the bus at this D-Bus address
                   -s, --service NAME  the service's bus name; without it RELAY_SERVICE in the environment,
                                       else the only service of Relay on the bus that is not secondary
+                  --host HOST         the service of another host, by its mirror on this bus; '*': all
+                                      mirrors, with the host before each line
                   --json              JSON, one object a line; errors on stderr, too
                   --no-color          no colours on a terminal (so does NO_COLOR in the environment)
                   --timeout SECONDS   how long to wait for a reply (default: 25)

@@ -1,7 +1,6 @@
-import RelayCore
 import Testing
 
-@testable import RelayMirrors
+@testable import RelayCore
 
 @Suite("The names of mirrors") struct MirrorNameTests {
     @Test("a mirror's name names the host and the service, and reads back") func names() throws {

@@ -5,8 +5,13 @@ import ShopViews
 /// The shop at a terminal.
 @main @MainActor struct ShopTool: RelayProgram {
     static func run() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let relay = try EventRelay(following: "org.example.Shop", interfaces: Orders1.self, Climate1.self)
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        var host: String?
+        if arguments.first == "--host", arguments.count > 1 {
+            host = arguments[1]
+            arguments.removeFirst(2)
+        }
+        let relay = try EventRelay(following: "org.example.Shop", at: host, interfaces: Orders1.self, Climate1.self)
         relay.activate()
         switch (arguments.first, arguments.count) {
         case ("order", 3):
@@ -22,7 +27,8 @@ import ShopViews
         case ("board", 1): try await board(relay)
         case ("watch", 2): try await watch(relay, arguments[1])
         default:
-            throw RelayError(.invalidArgument, "order ARTICLE COUNT, ship ORDER, board, or watch NAME")
+            throw RelayError(
+                .invalidArgument, "[--host HOST] and order ARTICLE COUNT, ship ORDER, board, or watch NAME")
         }
     }
     /// Prints all orders, and a measurement, once they are there.

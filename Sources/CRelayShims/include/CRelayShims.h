@@ -61,6 +61,11 @@ int relay_write_stdout_by_lines(void);
 /// In C: renameat2 is behind _GNU_SOURCE.
 int relay_rename_to_free_name(const char *from, const char *to);
 
+/// Gives the room of a part of a file back, and leaves zeros there. Returns 0 or an errno.
+///
+/// In C: fallocate(2) is behind _GNU_SOURCE.
+int relay_punch_hole(int file, int64_t offset, int64_t length);
+
 /// Gives the memory of a block that is not to come again back to the kernel, and that of all further ones over 4 MiB as
 /// soon as they are freed. (By itself malloc takes the size of a freed block for the usual one, and keeps as much in each
 /// thread's arena, from where malloc_trim(3) does not return it.)

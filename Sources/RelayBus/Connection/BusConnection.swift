@@ -68,7 +68,9 @@ package final class BusConnection: Sendable {
                         throw RelayError(.unavailable, "no connection to \(bus): the loop was stopped")
                     }
                     let connection = try BusConnection(bus, dialed, loop, handler, timing)
-                    let left = Duration.nanoseconds(Int64(clamping: max(deadline, loop.now) - loop.now))
+                    // Once: it goes on between two looks.
+                    let now = loop.now
+                    let left = Duration.nanoseconds(Int64(clamping: max(deadline, now) - now))
                     connection.enter(bus, within: left, completion)
                 } catch {
                     completion(.failure(error))

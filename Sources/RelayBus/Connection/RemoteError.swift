@@ -24,7 +24,7 @@ package enum ErrorNames {
             // Those that a service answers before it runs anything, or that a handler throws when nothing was done.
             let cannotHaveRun: [RelayError.Code] = [
                 .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .storageFull, .limitsExceeded,
-                .keyReused,
+                .keyReused, .readOnly,
             ]
             return error(code, mayHaveRun: !cannotHaveRun.contains(code))
         }
@@ -47,7 +47,7 @@ package enum ErrorNames {
     package static func name(for code: RelayError.Code) -> String {
         switch code {
         case .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .outcomeUnknown, .storageFull,
-            .schemaMismatch, .tooLarge, .limitsExceeded, .keyReused, .cancelled:
+            .schemaMismatch, .tooLarge, .limitsExceeded, .keyReused, .readOnly, .cancelled:
             prefix + code.rawValue
         default: prefix + RelayError.Code.internalFailure.rawValue
         }

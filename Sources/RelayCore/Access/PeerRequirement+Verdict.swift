@@ -41,6 +41,7 @@ extension PeerRequirement {
         }
         switch rule {
         case .anyone: return .met
+        case .nobody: return .notMet
         case .sameUser: return peer.userID == accounts.ownUserID ? .met : .notMet
         case .user(let name):
             return peer.userID == nil ? .notMet : isOne(accounts.user(named: name)) { $0 == peer.userID }

@@ -27,7 +27,7 @@ public final class EventRelay: Sendable {
     /// Events that your own code publishes here stay in this process. A subscription to a domain event that the relay does
     /// not follow gets a gap with `notFollowed`, which says why: nothing but your own code can bring such an event.
     public let publisher: EventPublisher
-    /// The bus name of the followed service.
+    /// The bus name of the followed service, or of its mirror.
     public let service: String
     let follower: ServiceFollower
     private let receivers: RelayReceivers
@@ -44,6 +44,9 @@ public final class EventRelay: Sendable {
     /// nothing.
     ///
     /// - Parameter service: the bus name, which need not have an owner yet.
+    /// - Parameter host: another host, whose service of that name is followed by its mirror on this bus: the events are
+    ///   those of the origin, with its epochs and sequences, and commands are refused with `.readOnly`. nil means this
+    ///   host.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces whose events, documents and commands are used.
     /// - Parameter delivery: where to run handlers that are not isolated to an actor.
@@ -55,14 +58,16 @@ public final class EventRelay: Sendable {
     /// - Parameter cursorNamespace: keeps the cursors apart from those of other programs, or of other uses in this one,
     ///   that follow the same service with the same names. 1 to 64 letters, digits, `_` and `-`.
     /// - Throws: `.unsupportedType` for a type that D-Bus cannot carry; the message names the type, the field and the
-    ///   reason. `.invalidArgument` for a bad name.
+    ///   reason. `.invalidArgument` for a bad name of the service or the host.
     public convenience init(
-        following service: String, on bus: Bus = .session, interfaces: any EventInterface.Type...,
+        following service: String, at host: String? = nil, on bus: Bus = .session,
+        interfaces: any EventInterface.Type...,
         delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
         activation: Activation = .onDemand, cursors: String? = nil, cursorNamespace: String? = nil
     ) throws {
+        let name = if let host { try MirrorName(of: service, at: host).description } else { service }
         try self.init(
-            service, bus, interfaces, delivery, requirement, activation, cursors, .none, namespace: cursorNamespace)
+            name, bus, interfaces, delivery, requirement, activation, cursors, .none, namespace: cursorNamespace)
     }
     /// With faults for tests of its cursors.
     package convenience init(
@@ -105,6 +110,30 @@ public final class EventRelay: Sendable {
         interests.start(follower)
     }
     deinit { receivers.finish() }
+
+    /// Begins a cursor of this relay where the cursor of the same name of another service is.
+    ///
+    /// A mirror has the epochs and sequences of its origin. So a subscriber that followed the origin can go on at a
+    /// mirror, and back, with no event lost or repeated. That the two have the same history is known to you alone:
+    /// between services that are not mirrors of one another, the next subscription begins with a gap.
+    ///
+    /// ```swift
+    /// let relay = try EventRelay(following: "org.example.Printer", at: "kitchen", interfaces: Printing1.self)
+    /// try relay.takeOverCursor("ledger", of: "org.example.Printer")
+    /// ```
+    ///
+    /// Call it before the first subscription with `.resuming(name)`. The other cursor stays as it is. Both are in the
+    /// folder and namespace of this relay's cursors.
+    ///
+    /// - Parameter name: the cursor's name.
+    /// - Parameter other: the bus name of the other service.
+    /// - Throws: `.notFound` if there is no such cursor. `.conflict` if this relay's cursor has a place already, or one
+    ///   of the two is in use. `.invalidArgument` for a bad name, or a damaged cursor. `.unavailable`, `.storageFull`
+    ///   or `.notPermitted` if the files cannot be read or written.
+    public func takeOverCursor(_ name: String, of other: String) throws {
+        try BusNames.check(other, as: .busName)
+        try follower.takeOverCursor(name, of: other)
+    }
 
     /// Connects to the bus, and reconnects whenever necessary. The service need not be running yet. The relay survives
     /// restarts of the service and of the bus.

@@ -193,7 +193,7 @@ extension EventService {
     /// is the first that serves them, need not wait for a change.
     private func setOlderDocuments() async throws {
         guard let storage else { return }
-        for document in interfaces.flatMap(\.documents.values) {
+        for document in interfaces.flatMap(\.documents) {
             do { try await document.setOlder(in: storage) } catch let error as RelayError
                 where error.storageTrouble != nil
             {

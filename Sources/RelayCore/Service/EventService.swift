@@ -76,26 +76,42 @@ public final class EventService: Sendable {
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter runs: by the names of durable interfaces that are mirrored, the runs of their origins.
     /// - Parameter timing: set by tests.
-    package init(
+    package convenience init(
         _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], older: [OlderInterface] = [],
         journal: (any EventLog)?, mirroring runs: [String: MirroredRun] = [:],
         admitting admitted: PeerRequirement = .anyone,
         timing: ServiceTiming = ServiceTiming(),
         _ onNotice: @escaping @Sendable (Notice) -> Void
     ) throws {
+        try Self.check(name)
+        let mapped = try OlderParts.byInterface(older, exporting: interfaces)
+        func plan<I: EventInterface>(_ type: I.Type, isOlder: Bool) throws -> InterfacePlan {
+            try InterfacePlan(
+                type, admitting: admitted, mapped: mapped[ObjectIdentifier(type)] ?? OlderParts(), isOlder: isOlder)
+        }
+        let plans =
+            try interfaces.map { try plan($0, isOlder: false) }
+            + older.map { try plan($0.interface, isOlder: true) }
+        try self.init(name, bus, plans: plans, journal: journal, mirroring: runs, timing: timing, onNotice)
+        for one in older { for command in one.parts.commands.values { try command.install(self) } }
+    }
+    static func check(_ name: String) throws(RelayError) {
         try BusNames.check(name, as: .busName)
         if name.hasPrefix(":") {
             throw RelayError(.invalidArgument, "'\(name)' is a connection's name; a service needs a well-known one")
         }
+    }
+    /// With interfaces of which it is known what they are made of.
+    init(
+        _ name: String, _ bus: Bus, plans: [InterfacePlan], journal: (any EventLog)?,
+        mirroring runs: [String: MirroredRun], timing: ServiceTiming, _ onNotice: @escaping @Sendable (Notice) -> Void
+    ) throws {
         var served: [ExportedInterface] = []
-        let mapped = try OlderParts.byInterface(older, exporting: interfaces)
-        for interface in interfaces + older.map(\.interface) {
+        for plan in plans {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
             served.append(
                 try ExportedInterface(
-                    interface, number: served.count, logIndex: logIndex, admitting: admitted,
-                    mapped: mapped[ObjectIdentifier(interface)] ?? OlderParts(), mirroring: runs[interface.name],
-                    on: bus,
+                    plan, number: served.count, logIndex: logIndex, mirroring: runs[plan.name], on: bus,
                     timing: timing))
         }
         if Set(served.map(\.name)).count != served.count {
@@ -114,20 +130,20 @@ public final class EventService: Sendable {
         for interface in served where interface.log == nil { try interface.beginDocuments() }
         (self.name, self.events, self.storage) = (name, events, storage)
         self.interfaces = served
-        commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
+        commands = Dictionary(
+            served.flatMap(\.commands.values).compactMap { command in command.type.map { ($0, command) } }
+        ) { first, _ in first }
         core = ServiceCore(name, bus, served, contract, loop, NoticeReporter(onNotice, timing.notices), timing)
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
         // What follows another document is not set by itself.
-        let followers = Set(older.map { ObjectIdentifier($0.interface) })
-        let documents = zip(served, interfaces + older.map(\.interface)).flatMap { interface, type in
-            interface.documents.values.map { (document: $0, isFollower: followers.contains(ObjectIdentifier(type))) }
+        let documents = zip(served, plans).flatMap { interface, plan in
+            interface.documents.map { (document: $0, isFollower: plan.isOlder) }
         }
         for one in documents { try one.document.find(events) }
         for one in documents where !one.isFollower {
             try one.document.beginOlder()
             one.document.acceptSubmissions(self)
         }
-        for one in older { for command in one.parts.commands.values { try command.install(self) } }
     }
 
     /// Answers a command. A later handler replaces an earlier one.

@@ -55,7 +55,7 @@ extension ServiceCore: SettlingHandler {
     private static let arguments = [
         "Attach": Stream1.attachSignature, "Read": Stream1.readSignature, "Replay": Stream1.readSignature,
         "OpenReplay": Stream1.openReplaySignature, "OpenRing": "", "CloseRing": "", "Barrier": "", "Schemas": "",
-        "Status": "", "GetDocument": "s", "Cancel": Stream1.cancelSignature,
+        "Status": "", "GetDocument": "s", "Runs": Stream1.runsSignature, "Cancel": Stream1.cancelSignature,
     ]
     private func stream(_ call: IncomingCall, _ interface: ExportedInterface) {
         guard let signature = Self.arguments[call.member] else { return replies.unknown(call) }
@@ -77,6 +77,7 @@ extension ServiceCore: SettlingHandler {
         case "Barrier": attachments.barrier(call, interface)
         case "Schemas": attachments.schemas(call, interface)
         case "Read": reads.read(call, interface)
+        case "Runs": reads.runs(call, interface)
         case "Replay": reads.replay(call, interface)
         case "OpenReplay": reads.openReplay(call)
         case "OpenRing": rings.open(call, interface)
@@ -140,7 +141,7 @@ extension IncomingCall {
     fileprivate var isQuestion: Bool {
         switch kind {
         case .peer, .introspection, .properties: true
-        case .stream: ["Schemas", "Contract", "Barrier", "Status", "GetDocument", "Read"].contains(member)
+        case .stream: ["Schemas", "Contract", "Barrier", "Status", "GetDocument", "Read", "Runs"].contains(member)
         case .other: false
         }
     }

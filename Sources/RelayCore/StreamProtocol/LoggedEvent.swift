@@ -14,6 +14,11 @@ package struct LoggedEvent: Sendable {
         Stamp.reserve(in: &fields)
         body = fields.takeBytes()
     }
+    /// An event of another host's, which has its place.
+    package init(_ index: Int, stamped body: UnsafeRawBufferPointer, fieldsLength: Int) {
+        (self.index, self.fieldsLength) = (index, fieldsLength)
+        self.body = Array(body)
+    }
     /// Fills the stamp in, where the body is, if nobody else holds that.
     package mutating func enter(_ stamp: Stamp) { stamp.enter(&body) }
 }

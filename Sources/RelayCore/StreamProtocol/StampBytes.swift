@@ -1,6 +1,6 @@
 /// The end of an event's body is its stamp: three numbers, aligned as the body is. The run is not among them.
 extension Stamp {
-    @inline(__always) private static var size: Int { 3 * MemoryLayout<UInt64>.size }
+    @inline(__always) package static var size: Int { 3 * MemoryLayout<UInt64>.size }
 
     /// Nil for a body that has none.
     @inline(__always) package init?(endOf body: UnsafeRawBufferPointer, epoch: UInt64) {

@@ -24,6 +24,7 @@ package enum Stream1 {
                     .init("epoch", "t"), .init("events", "a(suv)"), .init("gaps", "a(tt)"), .init("oldest", "t"),
                     .init("through", "t"), .init("head", "t"),
                 ]),
+            .init("Runs", in: [.init("after", "t"), .init("limit", "u")], out: [.init("runs", "a(tt)")]),
             .init("OpenReplay", in: [.init("socket", "h")]),
             .init(
                 "Replay", in: [.init("names", "as"), .init("after", "t"), .init("limit", "u")],
@@ -56,6 +57,8 @@ package enum Stream1 {
     package static let attachmentSignature = "tttta{st}a{sv}"
     package static let readSignature = "astu"
     package static let pageSignature = "ta(suv)a(tt)ttt"
+    package static let runsSignature = "tu"
+    package static let runPageSignature = "a(tt)"
     package static let openRingSignature = "hh"
     package static let openReplaySignature = "h"
     package static let replaySignature = "u"
@@ -67,7 +70,7 @@ package enum Stream1 {
     package static let receivedSignature = "u"
     /// The methods whose every answer a caller confirms by `Received`, be it an error: what came before it was read, or
     /// was dropped.
-    package static let confirmed: Set<String> = ["Read", "Replay", "OpenRing"]
+    package static let confirmed: Set<String> = ["Read", "Replay", "Runs", "OpenRing"]
     package static let schemasSignature = "a{u(sas)}"
     package static let contractSignature = "sa{ss}"
     /// Stands for every name in `Attach`. No event can have it.
@@ -98,6 +101,22 @@ package enum Stream1 {
             epoch: try reader.uint64(), from: try reader.uint64(), oldest: try reader.uint64(),
             head: try reader.uint64(), last: try readLast(&reader),
             details: AttachOptions(try reader.value(AttachOptions.type)))
+    }
+
+    // MARK: Runs
+
+    package static func write(_ runs: [StreamRun], into writer: inout WireWriter) throws(RelayError) {
+        let pairs = writer.beginArray(elementAlignment: 8)
+        for run in runs {
+            writer.uint64(run.epoch)
+            writer.uint64(run.first)
+        }
+        try writer.endArray(pairs)
+    }
+    package static func readRuns(_ reader: inout WireReader) throws(WireFault) -> [StreamRun] {
+        try reader.elements { reader throws(WireFault) in
+            StreamRun(epoch: try reader.uint64(), first: try reader.uint64())
+        }
     }
 
     // MARK: Head and End

@@ -124,6 +124,20 @@ public protocol DocumentSink: ~Copyable {
 /// A command that submits a document's state, whatever the document is.
 package protocol DocumentSubmission {}
 
+extension About {
+    /// Of the command that submits a document.
+    package static func submitting(_ document: String) -> Self {
+        Self(
+            "Sets \(document), if it still has the version that the new state is based on; replies with the version "
+                + "that it has then.",
+            fields: [
+                "state": "the whole new state", "epoch": "of the version that it is based on",
+                "sequence": "of the version that it is based on; 0: the initial state",
+                "idempotencyKey": "identifies the operation: a repetition changes nothing",
+            ])
+    }
+}
+
 /// The command by which other processes change a document: on the bus, the method `Submit` with the document's name
 /// behind it.
 ///
@@ -134,16 +148,7 @@ package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand, Do
     package typealias Failure = SubmitFailure<Document>
     package static var name: String { "Submit\(Document.name)" }
     package static var requirement: PeerRequirement { Document.submitRequirement }
-    package static var about: About {
-        About(
-            "Sets \(Document.name), if it still has the version that the new state is based on; replies with the version "
-                + "that it has then.",
-            fields: [
-                "state": "the whole new state", "epoch": "of the version that it is based on",
-                "sequence": "of the version that it is based on; 0: the initial state",
-                "idempotencyKey": "identifies the operation: a repetition changes nothing",
-            ])
-    }
+    package static var about: About { .submitting(Document.name) }
     package let state: Document
     package let epoch: UInt64
     package let sequence: UInt64

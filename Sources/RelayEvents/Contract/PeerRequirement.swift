@@ -10,6 +10,8 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
         case anyone, sameUser, user(String), group(String), securityLabel(String)
         case systemdUnit(String), polkit(String)
         case all(Rule, Rule), either(Rule, Rule)
+        /// In place of what cannot be examined.
+        case nobody
     }
     package let rule: Rule
 
@@ -53,6 +55,16 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     /// At least one of the two requirements.
     public static func || (a: Self, b: Self) -> Self { Self(rule: .either(a.rule, b.rule)) }
 
+    /// The same, for the peers of another host than it was made for: units and labels of this one are others.
+    package var onAnotherHost: Self { Self(rule: Self.onAnotherHost(rule)) }
+    private static func onAnotherHost(_ rule: Rule) -> Rule {
+        switch rule {
+        case .systemdUnit, .securityLabel: .nobody
+        case .all(let a, let b): .all(onAnotherHost(a), onAnotherHost(b))
+        case .either(let a, let b): .either(onAnotherHost(a), onAnotherHost(b))
+        default: rule
+        }
+    }
     /// Whether there is nothing to look up.
     package var isAnyone: Bool { rule == .anyone }
     /// Whether a broadcast on a bus of one user's own reaches nobody who may not receive it.
@@ -75,6 +87,7 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     package static func text(_ rule: Rule) -> String {
         switch rule {
         case .anyone: "anyone"
+        case .nobody: "what only another host can examine"
         case .sameUser: "the same user"
         case .user(let name): "user '\(name)'"
         case .group(let name): "group '\(name)'"

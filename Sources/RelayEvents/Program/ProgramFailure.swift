@@ -19,7 +19,7 @@ public protocol ProgramFailure: Error {
 /// | `.unavailable`, `.notFound` | 69, EX_UNAVAILABLE |
 /// | `.storageFull`, `.outcomeUnknown` | 74, EX_IOERR |
 /// | `.timedOut`, `.conflict`, `.limitsExceeded` | 75, EX_TEMPFAIL |
-/// | `.notPermitted` | 77, EX_NOPERM |
+/// | `.notPermitted`, `.readOnly` | 77, EX_NOPERM |
 /// | all others | 70, EX_SOFTWARE |
 ///
 /// A journal that cannot be opened ends a program as it ends `relay-service`: with 65 for what is in the file, 74 for a
@@ -36,7 +36,7 @@ extension RelayError: ProgramFailure {
         case .unavailable, .notFound: 69
         case .storageFull, .outcomeUnknown: 74
         case .timedOut, .conflict, .limitsExceeded: 75
-        case .notPermitted: 77
+        case .notPermitted, .readOnly: 77
         default: 70
         }
     }

@@ -11,7 +11,9 @@ struct JournalExamination {
     var budget: StepBudget?
     /// No sequence, count or size comes near this: arithmetic on what is below it cannot overflow.
     static let limit: Int64 = 1 << 62
-    private static let tables = ["relay_runs", "relay_names", "relay_schemas", "relay_events", "relay_gaps"]
+    private static let tables = [
+        "relay_runs", "relay_names", "relay_schemas", "relay_events", "relay_gaps", "relay_mirror_states",
+    ]
 
     // MARK: A few look-ups
 
@@ -197,8 +199,8 @@ struct JournalExamination {
         if let fault { return fault }
         let event = try database.prepare(
             """
-            SELECT 1 FROM relay_events JOIN relay_schemas ON number = schema
-            WHERE relay_events.interface = ? AND sequence = ? AND name = ?
+            SELECT 1 FROM relay_events e JOIN relay_schemas s ON s.interface = e.interface AND number = schema
+            WHERE e.interface = ? AND sequence = ? AND name = ?
             """)
         let oldest = try oldest(of: interface)
         for (name, last, pruned) in names {
@@ -216,6 +218,8 @@ struct JournalExamination {
         let last = max(
             names.map(\.last).max() ?? 0, try ends("first", "last", in: "relay_gaps", of: interface)?.last ?? 0,
             names.map(\.pruned).max() ?? 0)
+        // A replica may begin behind what it never had, of whatever names.
+        if names.isEmpty && interface.events == 0 { return nil }
         if last != interface.sequence { return "its last event is #\(interface.sequence), of its names' #\(last)" }
         return nil
     }
@@ -259,6 +263,8 @@ struct JournalExamination {
     }
     /// That no document's last entry is behind the last event of its name.
     private func documents(of interface: InterfaceRow) throws(SQLiteError) -> String? {
+        // A snapshot's may be of an entry in a gap, or of one that was removed before the replica began.
+        let isReplica = try database.integers("SELECT id FROM relay_replica") != nil
         var fault: String?
         try database.prepare(
             """
@@ -267,7 +273,8 @@ struct JournalExamination {
             """
         ).rows([.integer(interface.id)]) { row in
             let name = row.text("name")
-            guard let sequence = Self.count(row, "sequence"), let last = Self.count(row, "last"), sequence <= last
+            guard let sequence = Self.count(row, "sequence"), let last = Self.count(row, "last"),
+                sequence <= (isReplica ? interface.sequence : last)
             else {
                 fault = fault ?? "the last entry of the document \(name.prefix(255)) is none of its events"
                 return

@@ -8,15 +8,24 @@ struct JournalFile {
     let vfs: String?
     let marks: JournalMarks
     private var wal: String { path + "-wal" }
+    /// What it is opened as; nil: as whatever it is, to be looked at.
+    private let kind: Kind?
+    enum Kind {
+        /// A service's own.
+        case service
+        /// A mirror's.
+        case replica
+    }
 
-    init(in directory: String, vfs: String?) {
+    init(in directory: String, vfs: String?, as kind: Kind? = nil) {
         (path, self.vfs, marks) = (directory + "/journal.sqlite", vfs, JournalMarks(in: directory))
+        self.kind = kind
     }
 
     /// A file of any name: a backup.
     init(at path: String, vfs: String?) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        (self.path, self.vfs, marks) = (path, vfs, JournalMarks(in: folder))
+        (self.path, self.vfs, marks, kind) = (path, vfs, JournalMarks(in: folder), nil)
     }
 
     /// What was found before anything was written.
@@ -49,13 +58,34 @@ struct JournalFile {
                 try database.execute("BEGIN")
                 let version = try identify(database)
                 let examination = JournalExamination(database: database, budget: budget)
-                if version > 0, let fault = try examination.contradiction() { throw damaged(fault) }
+                if version > 0 {
+                    if let fault = try examination.contradiction() { throw damaged(fault) }
+                    try checkKind(database)
+                }
                 return version
             }
         } catch let error as SQLiteError {
             if budget.isSpent { throw damaged(StepBudget.fault) }
             if error.isContradiction { throw damaged("\(error)", cause: error) }
             throw refusal(error)
+        }
+    }
+    /// That it is what it is opened as.
+    private func checkKind(_ database: Database) throws {
+        let isReplica = try database.integers("SELECT id FROM relay_replica") != nil
+        switch kind {
+        case .service where isReplica:
+            throw RelayError(
+                .invalidArgument,
+                "\(path) is a mirror's: what it has was published on another host, and no service can add to it; give "
+                    + "the service's journal another directory", cause: UnfitJournal.foreign)
+        case .replica where !isReplica:
+            guard let name = try database.texts("SELECT name FROM relay_interfaces LIMIT 1").first else { return }
+            throw RelayError(
+                .invalidArgument,
+                "\(path) is the journal of a service that exports \(name), and no mirror's: give the mirror another "
+                    + "directory", cause: UnfitJournal.foreign)
+        case .service, .replica, nil: return
         }
     }
     private func recovering() throws(SQLiteError) -> Database {
@@ -209,6 +239,8 @@ struct JournalFile {
         }
         // The tables are made before the WAL: the file alone is a whole journal ever after.
         if version == 0 { try JournalSchema.make(in: database) }
+        // Looked at before: where there is no row, there is nothing else, either.
+        if kind == .replica { try database.execute("INSERT OR IGNORE INTO relay_replica VALUES (1)") }
         let mode = try database.texts("PRAGMA journal_mode = WAL").first
         if mode != "wal" {
             throw RelayError(

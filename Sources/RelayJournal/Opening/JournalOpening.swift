@@ -19,11 +19,11 @@ struct JournalOpening {
     private static let talk: UInt64 = 10_000_000_000
 
     init(
-        in directory: String, synchronous: EventJournal.Synchronous, faults: JournalFaults, vfs: String?,
-        _ notices: NoticeReporter
+        in directory: String, as kind: JournalFile.Kind, synchronous: EventJournal.Synchronous, faults: JournalFaults,
+        vfs: String?, _ notices: NoticeReporter
     ) {
         (self.notices, self.directory) = (notices, directory)
-        (file, self.synchronous) = (JournalFile(in: directory, vfs: vfs), synchronous)
+        (file, self.synchronous) = (JournalFile(in: directory, vfs: vfs, as: kind), synchronous)
         reserve = ReserveFile(in: directory, faults: faults)
     }
 

@@ -33,7 +33,8 @@ enum JournalSchema {
             PRIMARY KEY (interface, name)
         ) WITHOUT ROWID;
         CREATE TABLE relay_schemas (
-            number INTEGER PRIMARY KEY,  -- the highest of a name is the present one; from 2^31 on of no event
+            number INTEGER NOT NULL,     -- of its interface: one schema. The highest of a name is the present one; from
+                                         -- 2^31 on of no event
             interface INTEGER NOT NULL REFERENCES relay_interfaces,
             name TEXT NOT NULL,
             fields TEXT NOT NULL         -- name:shape lines, in order
@@ -63,8 +64,16 @@ enum JournalSchema {
             name TEXT NOT NULL,
             sequence INTEGER NOT NULL,
             schema INTEGER NOT NULL,
-            body BLOB NOT NULL,          -- as in relay_events, in one row
+            body BLOB NOT NULL,          -- as in relay_events, in one row; empty: a replica does not know it
+            known INTEGER NOT NULL DEFAULT 0,    -- of a replica: up to here there is no later entry at the origin
             PRIMARY KEY (interface, name)
+        );
+        CREATE TABLE relay_replica (     -- has a row if the journal is a mirror's
+            id INTEGER PRIMARY KEY CHECK (id = 1)
+        );
+        CREATE TABLE relay_mirror_states (   -- of a replica: what its mirror keeps in the transaction of each change
+            interface INTEGER PRIMARY KEY REFERENCES relay_interfaces,
+            state BLOB NOT NULL
         );
         CREATE TABLE relay_clock (       -- how much time has passed, as far as is certain; in microseconds
             id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -13,6 +13,8 @@ final class JournalReader: Sendable {
         case page(LogRequest, @Sendable (Result<LogPage, RelayError>) -> Void)
         case figures(String, CheckedContinuation<[(name: String, value: UInt64)], any Error>)
         case runs(String, RunQuestion, @Sendable (Result<CommonRun?, RelayError>) -> Void)
+        case allRuns(
+            String, after: UInt64, atMost: Int, @Sendable (Result<[StreamRun]?, RelayError>) -> Void)
     }
     private struct Queue {
         var requests: [Request] = []
@@ -123,7 +125,7 @@ final class JournalReader: Sendable {
         let name =
             switch request {
             case .page(let request, _): request.interface
-            case .figures(let name, _), .runs(let name, _, _): name
+            case .figures(let name, _), .runs(let name, _, _), .allRuns(let name, _, _, _): name
             }
         guard let pages, let interface = work.interfaces[name] else {
             refuse(
@@ -138,6 +140,8 @@ final class JournalReader: Sendable {
                 return ReadAhead.next(after: page, of: request)
             case .figures(_, let continuation): continuation.resume(returning: try pages.figures(interface))
             case .runs(_, let question, let completion): completion(.success(try pages.common(question, interface)))
+            case .allRuns(_, let after, let limit, let completion):
+                completion(.success(try pages.runs(after: after, atMost: limit, interface)))
             }
         } catch {
             let isTooLong = error.primaryCode == SQLITE_TOOBIG
@@ -163,6 +167,7 @@ final class JournalReader: Sendable {
         case .page(_, let completion): completion(.failure(error))
         case .figures(_, let continuation): continuation.resume(throwing: error)
         case .runs(_, _, let completion): completion(.failure(error))
+        case .allRuns(_, _, _, let completion): completion(.failure(error))
         }
     }
 }

@@ -159,13 +159,20 @@ final class PageReader {
         defer { try? end.run() }
         return try question.common { epoch throws(SQLiteError) in try runs.run(epoch, of: interface.id) }
     }
+    /// The runs behind one, oldest first; nil: there is no such run.
+    func runs(
+        after epoch: UInt64, atMost limit: Int, _ interface: ReadInterface
+    ) throws(SQLiteError) -> [StreamRun]? {
+        try begin.run()
+        defer { try? end.run() }
+        return try runs.runs(after: epoch, atMost: limit, of: interface.id)
+    }
     func figures(_ interface: ReadInterface) throws(SQLiteError) -> [(name: String, value: UInt64)] {
         var figures: [(name: String, value: UInt64)] = []
         // In one transaction.
         try begin.run()
         defer { try? end.run() }
         let left = UInt64(clamping: try gaps.count(of: interface.id))
-        let identity = try runs.identity()
         try figure.rows([.integer(interface.id)]) { row in
             let state = InterfaceRow(row)
             let (head, events) = (UInt64(bitPattern: state.sequence), UInt64(bitPattern: state.events))
@@ -174,7 +181,7 @@ final class PageReader {
             let (pages, size) = (UInt64(bitPattern: row.integer("pages")), UInt64(bitPattern: row.integer("size")))
             figures = [
                 ("head", head), ("oldest", oldest), ("events", events),
-                ("bytes", UInt64(bitPattern: state.bytes)), ("missing", left), ("journal", identity),
+                ("bytes", UInt64(bitPattern: state.bytes)), ("missing", left), ("journal", interface.journal),
                 ("fileBytes", pages.multipliedReportingOverflow(by: size).partialValue),
             ]
         }

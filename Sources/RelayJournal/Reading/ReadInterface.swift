@@ -12,9 +12,11 @@ struct ReadInterface: Sendable {
     let run: StreamRun
     /// By number.
     let schemas: [UInt32: Schema]
+    /// Which `LogSnapshot.journal` is.
+    let journal: UInt64
 
     init(id: Int64, _ run: LogSnapshot) {
-        self.id = id
+        (self.id, journal) = (id, run.journal)
         self.run = run.runs.last ?? StreamRun(epoch: 0, first: 1)
         schemas = run.schemas.mapValues { schema in
             let signature = schema.fields.reduce(5) { $0 + $1.type.signature.utf8.count }

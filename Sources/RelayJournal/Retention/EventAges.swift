@@ -49,6 +49,13 @@ struct EventAges {
         if (marks.last?.sequence ?? 0) < head, clock.elapsed - min(last, clock.elapsed) > age { return head }
         return marks.last { clock.age(of: $0.moment) > age }?.sequence
     }
+    /// What is above a sequence was removed: the first mark there holds for those up to it, too.
+    mutating func cut(to sequence: UInt64) {
+        guard let first = marks.firstIndex(where: { $0.sequence > sequence }) else { return }
+        let moment = marks[first].moment
+        marks.removeSubrange(first...)
+        if sequence > marks.last?.sequence ?? 0 { marks.append(Mark(sequence: sequence, moment: moment)) }
+    }
     mutating func removed(upTo sequence: UInt64) { marks.removeAll { $0.sequence <= sequence } }
 
     /// Looks at all marks again: after a removal, and when the clock was read.

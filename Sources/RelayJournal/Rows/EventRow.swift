@@ -24,7 +24,7 @@ struct EventRow: ~Copyable {
             (body, length, count) = (find(.body), find(.length), Int32(columns.count))
         }
     }
-    /// Of each table, all of them.
+    /// Of each table, all of them that a service's journal writes.
     static let ofEvents: [Column] = [.interface, .sequence, .schema, .time, .place, .size, .body]
     static let ofDocuments: [Column] = [.interface, .name, .sequence, .schema, .body]
     private let row: Row
@@ -111,12 +111,12 @@ struct EventInsertion {
         }
     }
     /// Binds a document's entry, but its body.
-    func bind(_ sequence: UInt64, _ name: InterfaceState.Name, of interface: Int64) {
+    func bind(_ sequence: UInt64, _ name: InterfaceState.Name, _ schema: Int64, of interface: Int64) {
         let first = first(0)
         statement.bind(interface, at: first + places.interface)
         statement.bind(Int64(bitPattern: sequence), at: first + places.sequence)
         statement.bind(borrowed: name.bytes, at: first + places.name)
-        statement.bind(name.schema, at: first + places.schema)
+        statement.bind(schema, at: first + places.schema)
     }
     /// Without a copy: the bytes must outlast the run.
     @inline(__always) func bind(borrowed body: UnsafeRawBufferPointer, row: Int = 0) {

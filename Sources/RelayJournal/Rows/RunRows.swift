@@ -5,7 +5,7 @@ import RelayCore
 /// First sequences never fall from one run to the next; of runs that begin at the same one, only the last has events.
 /// So this order and that of the rows are the same. For one thread, as the connection is.
 struct RunRows {
-    private let byEpoch, before, after, oldest, newest, last, insert, mark: Statement
+    private let byEpoch, before, after, oldest, newest, last, place, next, insert, mark, every, removal: Statement
     private let database: Database
 
     init(_ database: Database) throws(SQLiteError) {
@@ -19,11 +19,21 @@ struct RunRows {
             """)
         after = try database.prepare("SELECT min(first) AS first FROM relay_runs WHERE interface = ? AND first > ?")
         oldest = try database.prepare(
-            "SELECT first FROM relay_runs WHERE interface = ? ORDER BY first, rowid LIMIT 1")
+            "SELECT first, epoch FROM relay_runs WHERE interface = ? ORDER BY first, rowid LIMIT 1")
+        every = try database.prepare(
+            "SELECT rowid, epoch, first FROM relay_runs WHERE interface = ? ORDER BY first, rowid")
+        removal = try database.prepare("DELETE FROM relay_runs WHERE rowid = ?")
         newest = try database.prepare(
             "SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY first DESC, rowid DESC LIMIT ?")
         last = try database.prepare(
             "SELECT rowid, epoch FROM relay_runs WHERE interface = ? ORDER BY first DESC, rowid DESC LIMIT 1")
+        place = try database.prepare(
+            "SELECT first, rowid FROM relay_runs WHERE interface = ? AND epoch = ? ORDER BY rowid DESC LIMIT 1")
+        next = try database.prepare(
+            """
+            SELECT epoch, first FROM relay_runs WHERE interface = ? AND (first, rowid) > (?, ?)
+            ORDER BY first, rowid LIMIT ?
+            """)
         insert = try database.prepare("INSERT INTO relay_runs (interface, epoch, first, open) VALUES (?, ?, ?, ?)")
         mark = try database.prepare("UPDATE relay_runs SET open = ? WHERE rowid = ?")
     }
@@ -44,6 +54,29 @@ struct RunRows {
     /// The journal's identity: the epoch of its first run, which stays. 0: it has none yet.
     func identity() throws(SQLiteError) -> UInt64 {
         UInt64(bitPattern: try database.integers("SELECT epoch FROM relay_runs ORDER BY rowid LIMIT 1")?.first ?? 0)
+    }
+    /// Of a replica: the epoch of the origin's first run. 0: there is none.
+    func identity(of interface: Int64) throws(SQLiteError) -> UInt64 {
+        UInt64(bitPattern: try oldest.integers(.integer(interface))?.last ?? 0)
+    }
+    /// All of them, in their order.
+    func all(of interface: Int64) throws(SQLiteError) -> [StreamRun] {
+        var runs: [StreamRun] = []
+        try every.rows([.integer(interface)]) { runs.append(Self.run($0)) }
+        return runs
+    }
+    /// Of a replica: these are the origin's, the last one open. What is the same stays.
+    func replace(with runs: [StreamRun], of interface: Int64) throws(SQLiteError) {
+        var known: [(row: Int64, run: StreamRun)] = []
+        try every.rows([.integer(interface)]) { known.append(($0.integer("rowid"), Self.run($0))) }
+        let same = zip(known, runs).prefix { $0.run == $1 }.count
+        if same == runs.count && same == known.count { return }
+        for (row, _) in known[same...] { try removal.run(.integer(row)) }
+        if same > 0 { try mark.run(.integer(same == runs.count ? 1 : 0), .integer(known[same - 1].row)) }
+        for (place, run) in runs.enumerated().dropFirst(same) {
+            let open = SQLValue.integer(place == runs.count - 1 ? 1 : 0)
+            try insert.run(.integer(interface), Self.value(run.epoch), Self.value(run.first), open)
+        }
     }
     /// The newest run of an epoch, which is random: there is one.
     func run(_ epoch: UInt64, of interface: Int64) throws(SQLiteError) -> LoggedRun? {
@@ -96,6 +129,21 @@ struct RunRows {
             try after(limit, in: interface)
         }
         return (Array(runs.dropFirst()), sample)
+    }
+
+    /// The runs behind one, oldest first; nil: there is no such run.
+    ///
+    /// - Parameter epoch: 0: from the oldest one on.
+    func runs(after epoch: UInt64, atMost limit: Int, of interface: Int64) throws(SQLiteError) -> [StreamRun]? {
+        var start: [Int64] = [0, 0]
+        if epoch != 0 {
+            guard let row = try place.integers(.integer(interface), Self.value(epoch)) else { return nil }
+            start = row
+        }
+        var runs: [StreamRun] = []
+        let values = [interface, start[0], start[1], Int64(limit)].map(SQLValue.integer)
+        try next.rows(values) { runs.append(Self.run($0)) }
+        return runs
     }
 
     private static func run(_ row: borrowing Row) -> StreamRun {

@@ -7,6 +7,8 @@ struct EngineStatements {
     let oldest: EventQuery
     let clock, mark, unmark: Statement
     let bodies: BodyRows
+    let runs: RunRows
+    let gaps: GapRows
     let addGap, lastGap, removeGaps: Statement
     /// By falling number of rows, down to one: of 16 each costs a quarter less than by itself, of four a fifth.
     let inserts: [(rows: Int, insertion: EventInsertion)]
@@ -38,6 +40,8 @@ struct EngineStatements {
         mark = try database.prepare("REPLACE INTO relay_ages VALUES (?, ?, ?, ?, ?)")
         unmark = try database.prepare("DELETE FROM relay_ages WHERE interface = ? AND sequence <= ?")
         bodies = try BodyRows(database)
+        runs = try RunRows(database)
+        gaps = try GapRows(database)
         addGap = try database.prepare("INSERT INTO relay_gaps (interface, last, first) VALUES (?, ?, ?)")
         // NULL reads as 0.
         lastGap = try database.prepare("SELECT max(last) FROM relay_gaps WHERE interface = ? AND last <= ?")

@@ -37,8 +37,7 @@ extension JournalEngine {
     fileprivate func find(_ question: RunQuestion, in name: String) throws -> CommonRun? {
         guard let interface = interfaces.first(where: { $0.logged.name == name }) else { return nil }
         do throws(SQLiteError) {
-            let rows = try RunRows(database)
-            return try question.common { epoch throws(SQLiteError) in try rows.run(epoch, of: interface.id) }
+            return try question.common { epoch throws(SQLiteError) in try sql.runs.run(epoch, of: interface.id) }
         } catch {
             throw consequence(ofOwn: error)
         }
@@ -46,16 +45,26 @@ extension JournalEngine {
     /// Writes the last entry that the transaction has of a document.
     func writeDocument(_ name: Int, of interface: InterfaceState) throws(SQLiteError) {
         guard let (entry, stamp) = interface.emissions.last(where: { $0.event.index == name }) else { return }
-        let insertion = sql.document
-        defer { insertion.statement.reset() }
-        insertion.bind(stamp.sequence, interface.names[name], of: interface.id)
-        // The run is within the call: the borrowed bytes are not read later.
         let failure = entry.body.withUnsafeBytes { bytes -> SQLiteError? in
-            insertion.bind(borrowed: bytes)
-            do throws(SQLiteError) { _ = try insertion.statement.step() } catch { return error }
+            do throws(SQLiteError) {
+                let schema = interface.names[name].schema
+                try writeDocument(bytes, stamp.sequence, interface.names[name], schema, of: interface.id)
+            } catch { return error }
             return nil
         }
         if let failure { throw failure }
+    }
+    /// Writes an entry of a document in the place of the one before.
+    func writeDocument(
+        _ body: UnsafeRawBufferPointer, _ sequence: UInt64, _ name: InterfaceState.Name, _ schema: Int64,
+        of interface: Int64
+    ) throws(SQLiteError) {
+        let insertion = sql.document
+        defer { insertion.statement.reset() }
+        insertion.bind(sequence, name, schema, of: interface)
+        // The run is within the call: the borrowed bytes are not read later.
+        insertion.bind(borrowed: body)
+        _ = try insertion.statement.step()
     }
     /// The last entries of an interface's documents: from their own table, or from the events where that one is behind,
     /// because an earlier version of the contract had an event of that name.

@@ -104,7 +104,7 @@ extension JournalEngine {
         timesWereCommitted()
         faults.at?(.afterCommit)
     }
-    private func writeCounters(of interface: InterfaceState) throws(SQLiteError) {
+    func writeCounters(of interface: InterfaceState) throws(SQLiteError) {
         let counters = interface.counters
         let statement = sql.counters
         statement.bind(Int64(bitPattern: counters.sequence), at: 1)
@@ -115,19 +115,23 @@ extension JournalEngine {
         statement.bind(Int64(bitPattern: interface.committed.sequence), at: 6)
         try runOnce(statement)
         try checkAlone()
-        for skip in interface.skips {
-            try sql.addGap.run(
-                .integer(interface.id), .integer(Int64(bitPattern: skip.gap.upperBound)),
-                .integer(Int64(bitPattern: skip.gap.lowerBound)))
-        }
+        for gap in interface.unwrittenGaps { try write(gap, of: interface.id) }
         for name in interface.touched {
             let statement = sql.last
             statement.bind(Int64(bitPattern: counters.last[name]), at: 1)
             statement.bind(interface.id, at: 2)
             statement.bind(borrowed: interface.names[name].bytes, at: 3)
             try runOnce(statement)
-            if interface.logged.documents.contains(name) { try writeDocument(name, of: interface) }
+            // A replica has written its own.
+            if interface.replica == nil, interface.logged.documents.contains(name) {
+                try writeDocument(name, of: interface)
+            }
         }
+    }
+    func write(_ gap: ClosedRange<UInt64>, of interface: Int64) throws(SQLiteError) {
+        try sql.addGap.run(
+            .integer(interface), .integer(Int64(bitPattern: gap.upperBound)),
+            .integer(Int64(bitPattern: gap.lowerBound)))
     }
     /// After an update of counters: whether they were as this journal left them.
     func checkAlone() throws(SQLiteError) {

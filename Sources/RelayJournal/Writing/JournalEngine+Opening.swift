@@ -9,12 +9,17 @@ extension JournalEngine {
         if failure != nil { throw unavailable() }
         if let refusal = secureIfNeeded() { throw refusal }
         do {
-            return try take(logged, encoder)
+            return try begin(logged, encoder)
         } catch .storageFull where reserve.isThere {
             // A service that only reads is better than none.
             reserve.release()
-            return try take(logged, encoder)
+            return try begin(logged, encoder)
         }
+    }
+    private func begin(
+        _ logged: [LoggedInterface], _ encoder: any EventEncoder
+    ) throws -> [(LogSnapshot, InterfaceState)] {
+        replicaRetention == nil ? try take(logged, encoder) : try attach(logged, encoder)
     }
     private func take(
         _ logged: [LoggedInterface], _ encoder: any EventEncoder
@@ -37,6 +42,13 @@ extension JournalEngine {
         file.marks.dropClean()
         return opened
     }
+    /// Looked at before the file was written; but another program may have been at it since.
+    func check(_ row: InterfaceRow) throws(RelayError) {
+        let isPossible = [row.sequence, row.events, row.bytes].allSatisfy { 0...JournalExamination.limit ~= $0 }
+        guard isPossible, row.events <= row.sequence, JournalExamination.hasPossibleBodies(row) else {
+            throw file.damaged("\(row.name) has counters that cannot be")
+        }
+    }
     private func enter(_ logged: LoggedInterface) throws -> (LogSnapshot, InterfaceState) {
         try database.prepare(
             "INSERT INTO relay_interfaces (name, sequence, events, bytes, tail) VALUES (?, 0, 0, 0, 0) "
@@ -46,11 +58,7 @@ extension JournalEngine {
         try database.prepare("SELECT \(InterfaceRow.columns) FROM relay_interfaces WHERE name = ?")
             .rows([.text(logged.name)]) { found = InterfaceRow($0) }
         guard let row = found else { throw RelayError(.internalFailure, "\(file.path) did not take \(logged.name)") }
-        // Looked at before the file was written; but another program may have been at it since.
-        let isPossible = [row.sequence, row.events, row.bytes].allSatisfy { 0...JournalExamination.limit ~= $0 }
-        guard isPossible, row.events <= row.sequence, JournalExamination.hasPossibleBodies(row) else {
-            throw file.damaged("\(logged.name) has counters that cannot be")
-        }
+        try check(row)
         let (id, sequence) = (row.id, UInt64(row.sequence))
 
         let (schemas, numbers) = try enterSchemas(of: logged, id)
@@ -64,18 +72,17 @@ extension JournalEngine {
             (last[row.name], pruned[row.name]) = (row.last, row.pruned)
         }
         let lastOwn = last
-        let gaps = try GapRows(database).newest(of: id, most: Self.knownGaps)
+        let gaps = try sql.gaps.newest(of: id, most: Self.knownGaps)
         // An event of whatever name may be in a gap: for a subscriber, its last one is not before that.
         last = last.mapValues { max($0, gaps.last?.upperBound ?? 0) }
         for (name, sequence) in pruned { last[name] = max(last[name] ?? 0, sequence) }
-        let rows = try RunRows(database)
+        let rows = sql.runs
         try rows.begin(StreamRun(epoch: logged.epoch, first: sequence + 1), of: id, isOpen: logged.isOpen)
         let runs = try rows.recent(of: id, most: Self.knownRuns)
         let ages = try loadAges(id, head: sequence, events: UInt64(row.events), RetentionRule(logged.retention))
 
         let names = logged.events.map { event in
-            InterfaceState.Name(
-                text: event.event, bytes: Self.copy(event.event), schema: numbers[event.event] ?? 0)
+            InterfaceState.Name(event.event, schema: numbers[event.event] ?? 0)
         }
         let counters = InterfaceState.Counters(
             sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(row.events),
@@ -94,11 +101,4 @@ extension JournalEngine {
     /// So many of the newest runs, and gaps, are known without a look at the disk.
     static let knownRuns = 64
     static let knownGaps = 1_024
-
-    private static func copy(_ text: String) -> UnsafeBufferPointer<CChar> {
-        let utf8 = text.utf8
-        let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: utf8.count)
-        _ = copy.initialize(from: utf8.lazy.map { CChar(bitPattern: $0) })
-        return UnsafeBufferPointer(copy)
-    }
 }

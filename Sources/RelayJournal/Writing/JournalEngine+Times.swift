@@ -71,7 +71,7 @@ extension JournalEngine {
     }
     func timesWereCommitted() { if !maintenance.unsavedMarks.isEmpty { maintenance.unsavedMarks = [] } }
 
-    private func write(_ mark: EventAges.Mark, of interface: Int64) throws(SQLiteError) {
+    func write(_ mark: EventAges.Mark, of interface: Int64) throws(SQLiteError) {
         try sql.mark.run(
             .integer(interface), .integer(Int64(clamping: mark.sequence)),
             .integer(Int64(clamping: mark.moment.elapsed)),

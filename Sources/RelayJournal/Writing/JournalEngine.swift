@@ -15,6 +15,8 @@ final class JournalEngine {
     var ownStatements: [String: Statement] = [:]
     var keptReplies = KeptReplies()
     var encoder: (any EventEncoder)?
+    /// Of a mirror's journal: how much it keeps.
+    var replicaRetention: ReplicaRetention?
     // Unchecked, as `group`: the engine has one owner at a time, and no access spans foreign code.
     @exclusivity(unchecked) var interfaces: [InterfaceState] = []
 
@@ -168,6 +170,7 @@ final class JournalEngine {
     func rollBack() {
         if database.isInTransaction { try? sql.rollback.run() }
         for index in interfaces.indices { interfaces[index].wasRolledBack() }
+        interfaces.removeAll { $0.isNew }
         maintenance.savedElapsed = nil
         if database.isInTransaction {
             fail(RelayError(.unavailable, "\(file.path): a transaction cannot be rolled back; restart the service"))

@@ -17,6 +17,8 @@ enum JournalWork: Sendable {
 
 /// A unit of work, without its result's type.
 protocol UnitBody: AnyObject, Sendable {
+    /// Whether a thread of the cooperative pool may run it.
+    var isSmall: Bool { get }
     /// Runs the closure, once, with the engine. Throws what it throws.
     func run(in unit: inout UnitOfWork) throws
     /// Publishes what reports the closure's error, after the unit was undone. Throws why that cannot be.
@@ -26,6 +28,7 @@ protocol UnitBody: AnyObject, Sendable {
 }
 
 extension UnitBody {
+    var isSmall: Bool { true }
     func report(_ failure: any Error, in events: inout RefusalEvents) {}
 }
 

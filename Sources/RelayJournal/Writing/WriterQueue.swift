@@ -161,7 +161,8 @@ extension JournalWork {
     fileprivate var isSmall: Bool {
         switch self {
         case .events(let events, _): events.count <= 64
-        case .event, .unit: true
+        case .event: true
+        case .unit(let body): body.isSmall
         case .call: false
         }
     }

@@ -61,6 +61,10 @@ package struct MirrorHeader: Hashable, Sendable {
         writer.uint16(parts)
         writer.uint32(length)
     }
+    func writeWhole(into writer: inout WireWriter) {
+        write(into: &writer)
+        writer.uint64(checksum)
+    }
     /// Throws `.invalidArgument` for what is no header of a message.
     init(_ reader: inout WireReader) throws(RelayError) {
         do throws(WireFault) {
@@ -77,6 +81,15 @@ package struct MirrorHeader: Hashable, Sendable {
             checksum = try reader.uint64()
             if let fault { throw WireFault(.payload(fault), at: 0) }
         } catch { throw error.relayError("a mirror's message") }
+    }
+    /// What a message says that it is; nil: it is foreign. All else is checked by who reads it.
+    static func kind(of message: UnsafeRawBufferPointer) -> Kind? {
+        guard message.count >= size else { return nil }
+        var reader = WireReader(message)
+        guard let magic = try? reader.uint32(), magic == Self.magic, let version = try? reader.byte(),
+            version == Self.version, let kind = try? reader.byte()
+        else { return nil }
+        return Kind(rawValue: kind)
     }
     /// Which of the numbers contradict each other.
     private var fault: String? {

@@ -40,8 +40,7 @@ package struct MirrorMessage: Hashable, Sendable {
     }
     package var bytes: [UInt8] {
         var writer = WireWriter(capacity: MirrorHeader.size + body.count)
-        header.write(into: &writer)
-        writer.uint64(header.checksum)
+        header.writeWhole(into: &writer)
         writer.append(body)
         return writer.takeBytes()
     }

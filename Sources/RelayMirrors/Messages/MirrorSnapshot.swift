@@ -17,7 +17,7 @@ package struct MirrorSnapshot: Hashable, Sendable {
     package var runs: [StreamRun]
     /// The last sequence of each name.
     package var last: [String: UInt64] = [:]
-    /// Those of the documents.
+    /// All that the origin reports.
     package var schemas: [UInt32: EventSchema] = [:]
     package var documents: [Document] = []
     /// The interface's, as `Contract` returns it.
@@ -81,9 +81,8 @@ package struct MirrorSnapshot: Hashable, Sendable {
         contract = try reader.string()
     }
     private func fault(in header: MirrorHeader) -> String? {
-        guard let first = runs.first, let present = runs.last else { return "no run" }
+        guard let present = runs.last else { return "no run" }
         if present.epoch != header.epoch { return "the run \(present.epoch) in a snapshot of \(header.epoch)" }
-        if first.epoch != header.journal { return "the journal \(first.epoch) in a snapshot of \(header.journal)" }
         if Set(runs.map(\.epoch)).count != runs.count || runs.contains(where: { $0.epoch == 0 }) {
             return "a run that is there twice, or has the epoch 0"
         }

@@ -47,6 +47,9 @@ package struct ReplicaState: Hashable, Sendable {
     package private(set) var bookmark: Bookmark?
 
     package init() {}
+    init(table: RunTable, position: UInt64?, bookmark: Bookmark?) {
+        (self.table, self.position, self.bookmark) = (table, position, bookmark)
+    }
 
     /// The run that the replica is in.
     package var present: StreamRun? { position.flatMap { table.present(at: $0) } }

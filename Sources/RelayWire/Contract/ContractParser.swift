@@ -3,8 +3,11 @@ extension ContractText {
     /// No message can carry a longer one.
     package static let longest = 1 << 20
 
-    /// Throws `.invalidArgument` with the line and the reason.
-    package init(parsing text: String) throws(RelayError) {
+    /// Reads the text of a contract, such as a contract file.
+    ///
+    /// - Parameter text: the text.
+    /// - Throws: `.invalidArgument` with the line and the reason.
+    public init(parsing text: String) throws(RelayError) {
         var parser = ContractParser(text)
         self = try parser.contract()
     }

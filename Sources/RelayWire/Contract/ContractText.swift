@@ -13,14 +13,22 @@
 /// ```
 ///
 /// What does not change what programs can read, send or rely on is not in it: descriptions, retention, sizes of rings.
-package struct ContractText: Sendable {
-    package let name: String
-    package let isDurable: Bool
-    package let requirement: PeerRequirement
-    /// Each list is in the order of the names.
-    package let events: [ContractEvent]
-    package let documents: [ContractDocument]
-    package let commands: [ContractCommand]
+///
+/// `description` is the text.
+public struct ContractText: Sendable, CustomStringConvertible {
+    /// The interface's name.
+    public let name: String
+    /// Whether a journal keeps the events.
+    public let isDurable: Bool
+    /// Which peers may call and subscribe.
+    public let requirement: PeerRequirement
+    /// The events, in the order of their names.
+    public let events: [ContractEvent]
+    /// The documents, in the order of their names.
+    public let documents: [ContractDocument]
+    /// The commands, in the order of their names.
+    public let commands: [ContractCommand]
+    public var description: String { text }
 
     package init(
         name: String, isDurable: Bool, requirement: PeerRequirement = .sameUser, events: [ContractEvent] = [],
@@ -39,13 +47,16 @@ package struct ContractText: Sendable {
 
 /// Two contracts are equal if their texts are.
 extension ContractText: Hashable {
-    package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
-    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    public static func == (a: Self, b: Self) -> Bool { a.text == b.text }
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
-package struct ContractEvent: Sendable {
-    package let name: String
-    package let fields: [WireField]
+/// An event in a contract.
+public struct ContractEvent: Sendable {
+    /// The event's name.
+    public let name: String
+    /// The event's fields, in the order in which they travel.
+    public let fields: [WireField]
     package let isFixedLayout: Bool
 
     package init(name: String, fields: [WireField], isFixedLayout: Bool = false) {
@@ -53,15 +64,20 @@ package struct ContractEvent: Sendable {
     }
 }
 
-package struct ContractDocument: Sendable {
-    package let name: String
-    package let fields: [WireField]
+/// A document in a contract.
+public struct ContractDocument: Sendable {
+    /// The document's name.
+    public let name: String
+    /// The document's fields, in the order in which they travel.
+    public let fields: [WireField]
     /// nil: its service alone sets it.
     package let submission: ContractSubmission?
 
     package init(name: String, fields: [WireField], submission: ContractSubmission? = nil) {
         (self.name, self.fields, self.submission) = (name, fields, submission)
     }
+    /// Whether other processes may submit it.
+    public var isEditable: Bool { submission != nil }
     /// The command that submits it: the text leaves out what follows from the document. nil: it is not editable.
     package var submitCommand: ContractCommand? {
         submission.map { submission in
@@ -90,7 +106,8 @@ package struct ContractSubmission: Sendable {
     }
 }
 
-package struct ContractCommand: Sendable {
+/// A command in a contract.
+public struct ContractCommand: Sendable {
     /// How a repetition is recognised.
     package enum Key: Hashable, Sendable {
         case none
@@ -98,9 +115,12 @@ package struct ContractCommand: Sendable {
         /// Of other fields, by code that a contract does not show.
         case derived
     }
-    package let name: String
-    package let arguments: [WireField]
-    package let reply: [WireField]
+    /// The command's name.
+    public let name: String
+    /// The command's arguments, in the order in which they travel.
+    public let arguments: [WireField]
+    /// The fields of the reply.
+    public let reply: [WireField]
     /// nil: it reports nothing.
     package let progress: [WireField]?
     /// Whom it is permitted; nil: as the interface's.

@@ -20,6 +20,7 @@ extension PeerRequirement.Rule {
     fileprivate func isMet(by leaves: Set<Self>) -> Bool {
         switch self {
         case .anyone: true
+        case .nobody: false
         case .all(let a, let b): a.isMet(by: leaves) && b.isMet(by: leaves)
         case .either(let a, let b): a.isMet(by: leaves) || b.isMet(by: leaves)
         default: leaves.contains(self)
@@ -31,6 +32,8 @@ enum RequirementText {
     fileprivate static func text(_ rule: PeerRequirement.Rule, isNested: Bool) -> String {
         switch rule {
         case .anyone: return "anyone"
+        // Of a service that runs, and never of a contract.
+        case .nobody: return "nobody"
         case .sameUser: return "same-user"
         case .user(let name): return "user \(QuotedText.quoted(name))"
         case .group(let name): return "group \(QuotedText.quoted(name))"

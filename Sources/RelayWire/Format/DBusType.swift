@@ -1,13 +1,42 @@
 /// One complete type of the D-Bus type system, as a signature spells it.
-package indirect enum DBusType: Hashable, Sendable, CustomStringConvertible {
-    case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
-    case string, objectPath, signature, unixFD, variant
+public indirect enum DBusType: Hashable, Sendable, CustomStringConvertible {
+    /// A byte.
+    case byte
+    /// A truth value.
+    case boolean
+    /// A signed number of 16 bits.
+    case int16
+    /// A number of 16 bits without a sign.
+    case uint16
+    /// A signed number of 32 bits.
+    case int32
+    /// A number of 32 bits without a sign.
+    case uint32
+    /// A signed number of 64 bits.
+    case int64
+    /// A number of 64 bits without a sign.
+    case uint64
+    /// A floating-point number of 64 bits.
+    case double
+    /// A text, without NUL.
+    case string
+    /// The path of an object.
+    case objectPath
+    /// A signature.
+    case signature
+    /// An index into the descriptors that came with the message.
+    case unixFD
+    /// A value that brings its type.
+    case variant
+    /// Values of one type.
     case array(DBusType)
+    /// Values by keys, which are of a basic type.
     case dictionary(DBusType, DBusType)
+    /// Fields in their order.
     case structure([DBusType])
 
     /// The signature of this type.
-    package var description: String {
+    public var description: String {
         switch self {
         case .byte: "y"
         case .boolean: "b"

@@ -1,8 +1,32 @@
-/// Any value that a D-Bus message can hold: for tools that lack the Swift type.
-package enum DBusValue: Hashable, Sendable {
-    case byte(UInt8), boolean(Bool), int16(Int16), uint16(UInt16), int32(Int32), uint32(UInt32)
-    case int64(Int64), uint64(UInt64), double(Double)
-    case string(String), objectPath(String), signature(Signature)
+/// Any value that a D-Bus message can hold, for code that lacks the Swift type.
+///
+/// An optional field is an array of 0 or 1 elements, an enum with payloads a structure of the case's name and a variant:
+/// see PROTOCOL.md, "Types".
+public enum DBusValue: Hashable, Sendable {
+    /// A byte.
+    case byte(UInt8)
+    /// A truth value.
+    case boolean(Bool)
+    /// A signed number of 16 bits.
+    case int16(Int16)
+    /// A number of 16 bits without a sign.
+    case uint16(UInt16)
+    /// A signed number of 32 bits.
+    case int32(Int32)
+    /// A number of 32 bits without a sign.
+    case uint32(UInt32)
+    /// A signed number of 64 bits.
+    case int64(Int64)
+    /// A number of 64 bits without a sign.
+    case uint64(UInt64)
+    /// A floating-point number of 64 bits.
+    case double(Double)
+    /// A text, without NUL.
+    case string(String)
+    /// The path of an object.
+    case objectPath(String)
+    /// A signature.
+    case signature(Signature)
     /// An index into the descriptors that came with the message.
     case unixFD(UInt32)
     /// `ay`, which decoding always gives for it: 24 bytes a byte would be waste.
@@ -11,16 +35,26 @@ package enum DBusValue: Hashable, Sendable {
     case array(DBusType, [DBusValue])
     /// Of a `DBusType.dictionary`; in the order of the message, equal keys included.
     case dictionary(DBusType, [Entry])
+    /// The fields of a structure, in their order.
     case structure([DBusValue])
+    /// A value that brings its type.
     indirect case variant(DBusValue)
 
-    package struct Entry: Hashable, Sendable {
-        package let key: DBusValue
-        package let value: DBusValue
-        package init(key: DBusValue, value: DBusValue) { (self.key, self.value) = (key, value) }
+    /// One entry of a dictionary.
+    public struct Entry: Hashable, Sendable {
+        /// The key, which is of a basic type.
+        public let key: DBusValue
+        /// The value.
+        public let value: DBusValue
+        /// An entry.
+        ///
+        /// - Parameter key: the key.
+        /// - Parameter value: the value.
+        public init(key: DBusValue, value: DBusValue) { (self.key, self.value) = (key, value) }
     }
 
-    package var type: DBusType {
+    /// The value's type.
+    public var type: DBusType {
         switch self {
         case .byte: .byte
         case .boolean: .boolean

@@ -1,18 +1,21 @@
 /// A valid D-Bus signature: zero or more complete types, at most 255 characters.
 ///
 /// At most 32 arrays and 32 structures within each other, as the specification has it.
-package struct Signature: Hashable, Sendable, CustomStringConvertible {
+public struct Signature: Hashable, Sendable, CustomStringConvertible {
     package let text: String
     package let types: [DBusType]
 
     package static let empty = Signature(text: "", types: [])
-    package var description: String { text }
+    public var description: String { text }
     package var isEmpty: Bool { types.isEmpty }
 
     private init(text: String, types: [DBusType]) { (self.text, self.types) = (text, types) }
 
-    /// Throws `.invalidArgument` with the text and the reason.
-    package init(_ text: String) throws(RelayError) {
+    /// A signature of a text.
+    ///
+    /// - Parameter text: the text.
+    /// - Throws: `.invalidArgument` with the text and the reason.
+    public init(_ text: String) throws(RelayError) {
         var copy = text
         let parsed = copy.withUTF8 { utf8 in Self.parsed(UnsafeRawBufferPointer(utf8)) }
         switch parsed {

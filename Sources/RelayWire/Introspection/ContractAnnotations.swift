@@ -74,28 +74,42 @@ extension InterfaceDescription.Method {
     package init<C: Command>(
         _ command: C.Type, in inputs: [WireField], out outputs: [WireField], progress: [WireField]?
     ) throws(RelayError) {
-        let about = C.about
+        try self.init(
+            C.name, in: inputs, out: outputs, progress: progress, isCancellable: C.isCancellable, about: C.about,
+            refusals: InterfaceDescription.Annotation.refusals(C.Failure.self), of: "\(C.self)")
+    }
+    /// A command without its type.
+    ///
+    /// - Parameter what: its type's name, for errors.
+    package init(
+        _ name: String, in inputs: [WireField], out outputs: [WireField], progress: [WireField]?, isCancellable: Bool,
+        about: About = .nothing, refusals: [InterfaceDescription.Annotation] = [], of what: String
+    ) throws(RelayError) {
         var running: [InterfaceDescription.Annotation] = []
         if let progress {
             running.append(.init(InterfaceDescription.Annotation.progress, WireType.structure(progress).shape))
         }
-        if C.isCancellable { running.append(.init(InterfaceDescription.Annotation.cancellable, "true")) }
+        if isCancellable { running.append(.init(InterfaceDescription.Annotation.cancellable, "true")) }
         self.init(
-            C.name, in: try InterfaceDescription.Argument.all(inputs, about: about.fields, of: "\(C.self).about"),
-            out: try InterfaceDescription.Argument.all(outputs, about: about.reply, of: "the reply of \(C.self).about"),
-            InterfaceDescription.Annotation.described(about.text)
-                + InterfaceDescription.Annotation.refusals(C.Failure.self) + running)
+            name, in: try InterfaceDescription.Argument.all(inputs, about: about.fields, of: "\(what).about"),
+            out: try InterfaceDescription.Argument.all(outputs, about: about.reply, of: "the reply of \(what).about"),
+            InterfaceDescription.Annotation.described(about.text) + refusals + running)
     }
 }
 
 extension InterfaceDescription.Property {
     /// A document, with its description: a structure of its fields.
     package init<D: DomainDocument>(_ document: D.Type, fields: [WireField]) throws(RelayError) {
-        let about = D.about
+        try self.init(document: D.name, fields: fields, about: D.about, of: "\(D.self)")
+    }
+    /// A document without its type.
+    package init(
+        document name: String, fields: [WireField], about: About = .nothing, of what: String
+    ) throws(RelayError) {
         // Refuses the description of a field that does not exist.
-        _ = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(D.self).about")
-        let notes = Dictionary(uniqueKeysWithValues: about.fields.map { ("\(D.name).\($0)", $1) })
-        let field = WireField(name: D.name, type: .structure(fields), swiftType: "\(D.self)")
+        _ = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(what).about")
+        let notes = Dictionary(uniqueKeysWithValues: about.fields.map { ("\(name).\($0)", $1) })
+        let field = WireField(name: name, type: .structure(fields), swiftType: what)
         var argument = InterfaceDescription.Argument(field, about: notes)
         argument.annotations = InterfaceDescription.Annotation.described(about.text) + argument.annotations
         self.init(argument)
@@ -105,10 +119,15 @@ extension InterfaceDescription.Property {
 extension InterfaceDescription.Signal {
     /// An event, with its description: its fields, then its stamp.
     package init<E: DomainEvent>(_ event: E.Type, fields: [WireField]) throws(RelayError) {
-        let about = E.about
-        let arguments = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(E.self).about")
+        try self.init(E.name, fields: fields, about: E.about, of: "\(E.self)")
+    }
+    /// An event without its type.
+    package init(
+        _ name: String, fields: [WireField], about: About = .nothing, of what: String
+    ) throws(RelayError) {
+        let arguments = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(what).about")
         let stamp = WireSchema.stampNames.map { InterfaceDescription.Argument($0, "t") }
-        self.init(E.name, arguments + stamp, InterfaceDescription.Annotation.described(about.text))
+        self.init(name, arguments + stamp, InterfaceDescription.Annotation.described(about.text))
     }
 }
 

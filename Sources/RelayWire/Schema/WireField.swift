@@ -1,7 +1,7 @@
 /// A named field of an event, command, reply, nested struct or payload.
-package struct WireField: Hashable, Sendable, CustomStringConvertible {
+public struct WireField: Hashable, Sendable, CustomStringConvertible {
     /// As in Swift, and as the argument's name on D-Bus.
-    package let name: String
+    public let name: String
     /// What travels.
     package let type: WireType
     /// The names that it had in earlier versions, sorted: see ``RenamedFields``. Not compared.
@@ -36,8 +36,8 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
         var parser = ShapeParser(description)
         self = try parser.wholeField()
     }
-    /// `name:shape`.
-    package var description: String { text(withFormerNames: false) }
+    /// `name:shape`, where the shape is as in a contract: `title:?s`.
+    public var description: String { text(withFormerNames: false) }
     /// `name|former|former:shape`, and so in nested fields: what a contract says of it.
     package var contractText: String { text(withFormerNames: true) }
 
@@ -53,8 +53,8 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
 
     package var isOptional: Bool { if case .optional = type { true } else { false } }
 
-    package static func == (a: Self, b: Self) -> Bool { a.name == b.name && a.type == b.type }
-    package func hash(into hasher: inout Hasher) {
+    public static func == (a: Self, b: Self) -> Bool { a.name == b.name && a.type == b.type }
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(type)
     }

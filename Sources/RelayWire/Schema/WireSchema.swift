@@ -28,7 +28,7 @@ package struct WireSchema: Hashable, Sendable {
     }
     static func derived<E: DomainEvent>(event type: E.Type) throws -> (Self, isStructure: Bool) {
         guard BusNames.isMember(type.name) else {
-            throw refusal(type, "'\(type.name)' is not a D-Bus name; give the type a static name")
+            throw refusal("\(type)", "'\(type.name)' is not a D-Bus name; give the type a static name")
         }
         let derived = try derived(from: type, allowsNoFields: true)  // The stamp makes its signal's arguments.
         try derived.0.check(event: type)
@@ -36,15 +36,21 @@ package struct WireSchema: Hashable, Sendable {
     }
     /// Checks what only events must meet.
     private func check<E: DomainEvent>(event type: E.Type) throws {
+        try check(event: "\(type)")
+        if type.isFixedLayout { try FixedLayout.check(type) }
+    }
+    /// Checks what only events must meet. Throws `.unsupportedType` with the field and the reason.
+    ///
+    /// - Parameter type: the event, for the error.
+    package func check(event type: String) throws(RelayError) {
         for field in fields where Self.stampNames.contains(field.name) {
             throw Self.refusal(type, field: field.name, "the name is that of an argument which every signal ends with")
         }
-        try refuseDescriptors(in: "\(type)", "an event has many receivers; a command's arguments can carry one")
+        try refuseDescriptors(in: type, "an event has many receivers; a command's arguments can carry one")
         // The journal hands a signal's arguments out as one structure.
         if let reason = Self.fault("(\(signature)\(Self.stampSignature))") {
             throw Self.refusal(type, "its signature with the stamp's, as one structure, is none for D-Bus: \(reason)")
         }
-        if type.isFixedLayout { try FixedLayout.check(type) }
     }
     package var hasDescriptors: Bool { fields.contains { $0.type.hasDescriptors } }
     /// Throws `.unsupportedType` with the field and the reason if there is a file descriptor among the fields.
@@ -105,8 +111,8 @@ package struct WireSchema: Hashable, Sendable {
         }
         return nil
     }
-    private static func refusal<E>(_ type: E.Type, field: String = "", _ reason: String) -> RelayError {
-        let refusal = SchemaRefusal(type: "\(type)", field: field, reason: reason)
+    private static func refusal(_ type: String, field: String = "", _ reason: String) -> RelayError {
+        let refusal = SchemaRefusal(type: type, field: field, reason: reason)
         return RelayError(.unsupportedType, "\(refusal)", cause: refusal)
     }
 }

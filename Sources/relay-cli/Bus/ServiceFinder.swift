@@ -53,6 +53,11 @@ struct ServiceFinder {
         let rest = Patience(whole: patience - (ContinuousClock.now - begin), round: patience / 2)
         return look(at: names, within: [rest]).services
     }
+    /// The mirrors that run, by their names alone: by service, then host.
+    func mirrors(within timeout: Duration) throws(RelayError) -> [MirrorName] {
+        let mirrors = try names(within: timeout).running.compactMap { MirrorName($0) }
+        return mirrors.sorted { ($0.service, $0.host) < ($1.service, $1.host) }
+    }
     /// The services among the names that are new since the last time, or have another owner, or did not answer in time.
     mutating func newServices() throws(RelayError) -> [FoundService] {
         let owners = try owners()
@@ -88,7 +93,10 @@ struct ServiceFinder {
         let started = names.startable.filter { $0 == Self.standard || kind(of: $0) != .other }
         func all(_ names: Set<String>, isRunning: Bool) -> [FoundService] {
             names.sorted().map { name in
-                FoundService(name: name, isRunning: isRunning, isSecondary: kind(of: name) == .secondary)
+                // A mirror is meant where its host is named.
+                FoundService(
+                    name: name, isRunning: isRunning,
+                    isSecondary: kind(of: name) == .secondary || MirrorName(name) != nil)
             }
         }
         return (all(found, isRunning: true) + all(started, isRunning: false), late)

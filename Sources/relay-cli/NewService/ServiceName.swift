@@ -36,7 +36,8 @@ struct ServiceName: Equatable, Sendable {
     static let taken: Set = [
         // Relay's, its tests' helpers among them.
         "BusProcess", "CDBus", "CExpat", "CFaultVFS", "CGLib", "CRelayShims", "CRelayVersion", "CRingAttack", "CSQLite",
-        "CSystemd", "CTransportSupport", "RelayBus", "RelayCore", "RelayEvents", "RelayFoundation", "RelayJournal",
+        "CSystemd", "CTransportSupport", "RelayBus", "RelayCore", "RelayDaemon", "RelayEvents", "RelayFoundation",
+        "RelayJournal",
         "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire", "Relocation", "RelocationDomain",
         "RingSupport",
         "Telemetry", "TelemetryDomain", "TestSupport", "TestTraits", "TransportReport", "WireSupport",

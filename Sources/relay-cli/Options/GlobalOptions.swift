@@ -15,6 +15,8 @@ struct GlobalOptions: Equatable, Sendable {
     var service = ServiceFinder.standard
     /// Whether the command line names it.
     var namesService = false
+    /// Whose service is meant, by its mirror here; nil: this host's.
+    var host: HostChoice?
     /// No service was named, and none found: `service` is the reference service's name.
     var isAssumed = false
     var json = false
@@ -32,12 +34,15 @@ extension GlobalOptions {
         "the service's bus name; without it RELAY_SERVICE in the environment, else the only service of Relay on the bus "
             + "that is not secondary"
     )
+    static let host = Option<HostChoice?>(
+        "host", .host,
+        "the service of another host, by its mirror on this bus; '*': all mirrors, with the host before each line")
     static let json = Option(switch: "json", "JSON, one object a line; errors on stderr, too")
     static let noColor = Option(
         switch: "no-color", "no colours on a terminal (so does NO_COLOR in the environment)")
     static let timeout = Option<Duration>("timeout", .seconds, "how long to wait for a reply", standard: "25")
 
-    static let declared: [any DeclaredOption] = [session, system, address, service, json, noColor, timeout]
+    static let declared: [any DeclaredOption] = [session, system, address, service, host, json, noColor, timeout]
     static let buses = ExclusiveOptions(session, system, address, fault: "two buses were asked for")
 
     init(_ line: ParsedLine) throws(UsageError) {
@@ -45,6 +50,7 @@ extension GlobalOptions {
         if Set(addresses).count > 1 { throw Self.buses.refusal }
         bus = line[Self.session] ? .session : line[Self.system] ? .system : line[Self.address].map { .address($0) }
         (json, timeout) = (line[Self.json], line[Self.timeout])
+        host = line[Self.host]
         if let given = line[Self.service] { (service, namesService) = (given, true) }
         allowsColor = !line[Self.noColor]
     }

@@ -36,10 +36,26 @@ struct List: Verb {
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let (caller, options, style) = (try context.caller(), context.options, context.style)
-        try context.tool.write(
-            try Waiting.result {
-                try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
-            })
+        let list = try Waiting.result {
+            try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
+        }
+        try context.tool.write(list + (contract ? [] : try mirrors(in: context, style)))
+    }
+    /// The mirrors of the service that are on the bus.
+    private func mirrors(in context: VerbContext, _ style: OutputStyle) throws(CLIFailure) -> [UInt8] {
+        let (options, bus) = (context.options, try context.locateBus())
+        let mirrors: [MirrorName]
+        do throws(RelayError) { mirrors = try context.tool.mirrors(on: bus, timeout: options.timeout) } catch {
+            throw CLIFailure(ofCall: error)
+        }
+        var output = ByteBuffer()
+        for mirror in mirrors where mirror.service == options.service {
+            output.append(
+                style.json
+                    ? "{\"mirror\":{\"host\":\"\(mirror.host)\",\"name\":\"\(mirror)\"}}\n"
+                    : "mirror at \(mirror.host): \(mirror)\n")
+        }
+        return output.bytes
     }
 
     /// What goes to stdout. Throws `ServiceAbsent` or `CLIFailure`.

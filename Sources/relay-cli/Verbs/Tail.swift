@@ -4,6 +4,8 @@ import RelayTool
 struct Tail: Verb {
     var watch = Watch(isTail: true)
 
+    var goesOn: Bool { true }
+
     static let declaration = CommandDeclaration(
         "tail",
         summary: "the last events that the service keeps, and those that follow",

@@ -17,6 +17,8 @@ struct Watch: Verb {
     /// Whether it was asked for as `tail`, which has no beginning to leave out.
     var isTail = false
 
+    var goesOn: Bool { true }
+
     static let declaration = CommandDeclaration(
         "watch",
         summary: "a line for each event, as it happens",

@@ -23,7 +23,7 @@ import Testing
                 ["-enable-upcoming-feature", $0]
             } + ["-I", made.path]
         // In the order in which they need each other.
-        for module in ["BusProcess", "RelayTool", "RelocationDomain", "TelemetryDomain"] {
+        for module in ["BusProcess", "RelayTool", "RelayDaemon", "RelocationDomain", "TelemetryDomain"] {
             let outcome = try await Compiler.run(
                 options + ["-Xfrontend", "-disable-access-control", "-wmo", "-module-name", module, "-emit-module"]
                     + ["-o", "\(made.path)/\(module).swiftmodule"] + sources(module))

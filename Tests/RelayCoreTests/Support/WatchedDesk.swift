@@ -154,7 +154,8 @@ final class WatchedDesk: Sendable {
                 [.uint64(0), .uint64(0), all, AttachOptions().value],
                 [Stream1.attachSignature, "0", "0", "1", "*", "0"]
             ),
-            "Read": (page, pageText), "Replay": (page, pageText), "Barrier": ([], []),
+            "Runs": ([.uint64(0), .uint32(10)], [Stream1.runsSignature, "0", "10"]), "Read": (page, pageText),
+            "Replay": (page, pageText), "Barrier": ([], []),
             "GetDocument": ([.string(document)], ["s", document]), "OpenReplay": ([], []), "OpenRing": ([], []),
             "Schemas": ([], []), "Status": ([], []),
         ]

@@ -121,7 +121,7 @@ import Testing
         let error = #expect(throws: RelayError.self) { try JournalInspection(file: copy.path).check() }
         #expect(error?.message.contains("has event #100 of 5000000 bytes, which no journal writes") == true)
         let document = try await JournalCopy.ended()
-        edit(document, "INSERT INTO relay_documents VALUES (1, 'Booked', 1, 1, zeroblob(5000000))")
+        edit(document, "INSERT INTO relay_documents VALUES (1, 'Booked', 1, 1, zeroblob(5000000), 0)")
         for error in try refusals(document) {
             #expect(error?.message.contains("the document Booked has 5000000 bytes") == true, "\(error as Any)")
         }
@@ -268,11 +268,14 @@ import Testing
     /// Schemas of a megabyte each, in a file of three: of long names without fields, or with long fields.
     private func withSchemas(ofName name: String?, filledWith text: StaticString) async throws -> JournalCopy {
         let copy = try await JournalCopy.ended()
-        try share(copy, "relay_schemas", rows: 2_400, filledWith: text) { length, _ in
+        try share(copy, "relay_schemas", rows: 2_400, filledWith: text) { length, number in
             // The header's length and the types of number, interface and a short name have a byte each, a long one's three.
-            guard let name else { return [6, 0, 1] + varint(13 + (length - 7) * 2) + [1] }
+            // The number has two bytes.
+            let values = [UInt8(number >> 8), UInt8(number & 0xFF), 1]
+            guard let name else { return [6, 2, 1] + varint(13 + (length - 9) * 2) + values }
             let bytes = Array(name.utf8)
-            return [7, 0, 1, UInt8(13 + bytes.count * 2)] + varint(13 + (length - 8 - bytes.count) * 2) + [1] + bytes
+            return [7, 2, 1, UInt8(13 + bytes.count * 2)] + varint(13 + (length - 10 - bytes.count) * 2) + values
+                + bytes
         }
         #expect(copy.bytes(copy.path).count < 3 << 20)
         return copy

@@ -59,7 +59,7 @@ struct MirrorWorld: Hashable {
             case .oldFile: goBack { $0.restore() }
             case .subscribe: subscribe()
             }
-        if isDone { check() }
+        if isDone && input.changesWhatIsKept { check() }
         return isDone
     }
     private mutating func changeOrigin(_ change: (inout ModelOrigin) -> Bool) -> Bool {
@@ -210,8 +210,17 @@ struct MirrorWorld: Hashable {
         }
     }
     /// Everybody does what there is to do, and nothing else happens: all have what the origin has.
-    mutating func finish() {
+    ///
+    /// - Parameter isHealed: where the channel has forgotten the snapshot of a history that replaced another one, the
+    ///   origin's next run has begun: before, nothing tells a mirror that never heard of the former one's run which of
+    ///   the two is the newer one.
+    mutating func finish(isHealed: Bool = false) {
         settle()
+        if isHealed, forgotSnapshot && !origin.undone.isEmpty {
+            origin.beginNextRun()
+            exporter.originChanged()
+            settle()
+        }
         if mirror.file.head != origin.journal.head {
             faults.append("\(origin.journal.head) events, \(mirror.file.head) at the mirror")
         }
@@ -236,5 +245,16 @@ struct MirrorWorld: Hashable {
             if !isBusy { return }
         }
         faults.append("no rest")
+    }
+}
+
+extension MirrorWorld.Input {
+    /// Whether somebody may have removed something behind it, or the mirror have something else: what others do shows
+    /// then, or in what the subscriber gets.
+    fileprivate var changesWhatIsKept: Bool {
+        switch self {
+        case .commit, .backUp, .export, .exportUnheard, .killExporter, .sync, .foreign, .copyFile, .subscribe: false
+        case .restart, .prune, .restore, .forget, .expire, .delete, .mirror, .killMirror, .loseFile, .oldFile: true
+        }
     }
 }

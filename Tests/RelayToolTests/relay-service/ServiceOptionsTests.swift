@@ -1,4 +1,5 @@
 import RelayCore
+import RelayDaemon
 import RelayTestKit
 import RelayTool
 import TestTraits

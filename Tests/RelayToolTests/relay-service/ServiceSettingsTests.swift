@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayDaemon
 import RelayTestKit
 import RelayTool
 import TestTraits

@@ -90,6 +90,13 @@ final class CursorFile: Sendable {
 
     // MARK: Its users
 
+    /// How far its subscribers have come, by interface.
+    var places: [String: CursorPlace] {
+        state.withLock { state in
+            state.slots.reduce(into: [:]) { places, slot in places[slot.interface] = slot.whole }
+        }
+    }
+
     /// Takes an interface's part. Nil when the file was closed meanwhile: open it again.
     ///
     /// Throws `Conflict` when another subscription has it, `InvalidArgument` when it is for other events.

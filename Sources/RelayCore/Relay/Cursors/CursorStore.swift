@@ -36,11 +36,7 @@ final class CursorStore: Sendable {
                 // libdispatch ends a process that has no descriptors left for its first timer: it takes them here, before
                 // many cursors have.
                 if files.isEmpty { queues.write.asyncAfter(deadline: .now()) {} }
-                let folder = try CursorFolder(
-                    given, namespace, service: service, environment: CursorFolder.environment)
-                let file = try CursorFile(
-                    name, in: folder, service: service, restarts: restarts, queues: queues, faults: faults,
-                    onFailure: onFailure)
+                let file = try file(name, of: service, restarts: restarts)
                 files[name] = WeakFile(file: file)
                 guard let cursor = try file.use(interface, names: names) else {
                     throw RelayError(.conflict, "cursor '\(name)' is in use")
@@ -49,6 +45,38 @@ final class CursorStore: Sendable {
             }
         }
         return try result.get()
+    }
+    /// Begins a cursor where that of another service is, which stays as it is.
+    ///
+    /// Throws `NotFound` when there is no such cursor, `Conflict` when this one has a place already or one of the two
+    /// is in use, and as `CursorFile` does.
+    func takeOver(_ name: String, of other: String) throws(RelayError) {
+        let source = try file(name, of: other)
+        let places = source.places
+        if places.isEmpty { throw RelayError(.notFound, "there is no cursor '\(name)' of \(other) to take over") }
+        let target = try file(name, of: service)
+        var taken: [Cursor] = []
+        defer { for cursor in taken { cursor.end() } }
+        if !target.places.isEmpty {
+            throw RelayError(
+                .conflict, "cursor '\(name)' of \(service) has a place already: use it, or another name")
+        }
+        for (interface, place) in places {
+            guard let cursor = try target.use(interface, names: place.names) else { continue }
+            taken.append(cursor)
+            cursor.learn(place.runs)
+            cursor.advance(ReplayBuffer.Place(epoch: place.epoch, sequence: place.sequence))
+        }
+        for cursor in taken { cursor.end() }
+        if taken.contains(where: \.isUnwritten) {
+            throw RelayError(.unavailable, "cursor '\(name)' of \(service) could not be written")
+        }
+    }
+    private func file(_ name: String, of service: String, restarts: Bool = false) throws(RelayError) -> CursorFile {
+        let folder = try CursorFolder(given, namespace, service: service, environment: CursorFolder.environment)
+        return try CursorFile(
+            name, in: folder, service: service, restarts: restarts, queues: queues, faults: faults,
+            onFailure: onFailure)
     }
     /// Writes all that is not written yet.
     func flush() {

@@ -62,6 +62,10 @@ package final class ServiceFollower: Sendable {
         core.invalidate()
         cursors.flush()
     }
+    /// Begins a cursor where that of another service is: see `CursorStore`.
+    package func takeOverCursor(_ name: String, of other: String) throws(RelayError) {
+        try cursors.takeOver(name, of: other)
+    }
     /// Sets which events of an interface are wanted; nil stands for all.
     package func follow(interface: String, names: Set<String>?) { core.follow(interface, names) }
 

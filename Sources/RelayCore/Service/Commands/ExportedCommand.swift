@@ -15,6 +15,8 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
         case unreadable(message: String)
     }
     let name: String
+    /// nil: it has no Swift type.
+    let type: ObjectIdentifier?
     let arguments: [WireField]
     let signature: String
     let replySignature: Signature
@@ -27,13 +29,14 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
     let length = RunLength()
 
     init(
-        _ name: String, _ request: WireSchema, _ reply: WireSchema, _ requirement: PeerRequirement,
-        isCancellable: Bool, reportsProgress: Bool
+        _ name: String, type: ObjectIdentifier? = nil, _ request: WireSchema, _ reply: WireSchema,
+        _ requirement: PeerRequirement, isCancellable: Bool, reportsProgress: Bool, returnsDescriptors: Bool
     ) throws {
+        self.type = type
         (self.name, arguments, signature) = (name, request.fields, request.signature)
         (replySignature, self.requirement) = (try Signature(reply.signature), requirement)
         (self.isCancellable, self.reportsProgress) = (isCancellable, reportsProgress)
-        (takesDescriptors, returnsDescriptors) = (request.hasDescriptors, reply.hasDescriptors)
+        (takesDescriptors, self.returnsDescriptors) = (request.hasDescriptors, returnsDescriptors)
     }
     var hasHandler: Bool { false }
     /// Lets the handler, and what it keeps, go.
@@ -58,8 +61,9 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
         try super.init(
-            C.name, request.schema, reply.schema, admitted.joined(by: C.requirement),
-            isCancellable: C.isCancellable, reportsProgress: progress != nil)
+            C.name, type: ObjectIdentifier(C.self), request.schema, reply.schema, admitted.joined(by: C.requirement),
+            isCancellable: C.isCancellable, reportsProgress: progress != nil,
+            returnsDescriptors: reply.schema.hasDescriptors)
     }
     var fields: (request: [WireField], reply: [WireField], progress: [WireField]?) {
         (request.schema.fields, reply.schema.fields, progress?.schema.fields)

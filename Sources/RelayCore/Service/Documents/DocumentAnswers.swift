@@ -17,8 +17,8 @@ final class DocumentAnswers: Sendable {
             return replies.fail(call, .notFound, text)
         }
         let schema = interface.schema(of: name)
-        whenRead(call, interface, [number]) { replies, entries in
-            guard let entry = entries.first else { return }
+        whenRead(call, interface, [number], isOne: true) { replies, entries in
+            guard let entry = entries.first?.entry else { return }
             let snapshot = DocumentSnapshot(
                 version: DocumentVersion(epoch: interface.stream.epoch, sequence: entry.sequence), schema: schema,
                 signature: "\(property.signature)", fields: entry.fields)
@@ -33,12 +33,12 @@ final class DocumentAnswers: Sendable {
         _ call: IncomingCall, _ interface: ExportedInterface, _ name: String?,
         _ others: [(name: String, value: DBusValue)]
     ) {
-        let asked = interface.book.properties.filter { name == nil || $0.value.name == name }
-            .sorted { $0.key < $1.key }
-        whenRead(call, interface, asked.map(\.key)) { replies, entries in
+        let properties = interface.book.properties
+        let asked = properties.filter { name == nil || $0.value.name == name }.map(\.key).sorted()
+        whenRead(call, interface, asked, isOne: name != nil) { replies, entries in
             replies.reply(to: call, name == nil ? "a{sv}" : "v") { body throws(RelayError) in
                 if name != nil {
-                    for (property, entry) in zip(asked, entries) { property.value.write(entry.fields, into: &body) }
+                    for (number, entry) in entries { properties[number]?.write(entry.fields, into: &body) }
                     return
                 }
                 let array = body.beginArray(elementAlignment: 8)
@@ -47,10 +47,11 @@ final class DocumentAnswers: Sendable {
                     try body.string(name)
                     try body.value(.variant(value), as: .variant)
                 }
-                for (property, entry) in zip(asked, entries) {
+                for (number, entry) in entries {
+                    guard let property = properties[number] else { continue }
                     body.align(8)
-                    try body.string(property.value.name)
-                    property.value.write(entry.fields, into: &body)
+                    try body.string(property.name)
+                    property.write(entry.fields, into: &body)
                 }
                 try body.endArray(array)
             }
@@ -58,9 +59,12 @@ final class DocumentAnswers: Sendable {
     }
     /// Answers with documents as they are at one moment: in the queue of the peer's commands, when it has read enough of
     /// what it got before.
+    ///
+    /// - Parameter isOne: one is asked for by its name: it is refused if its state is not known. Of several, the others
+    ///   are answered.
     private func whenRead(
-        _ call: IncomingCall, _ interface: ExportedInterface, _ numbers: [Int],
-        _ answer: @escaping @Sendable (ReplySender, [PublishedDocuments.Entry]) -> Void
+        _ call: IncomingCall, _ interface: ExportedInterface, _ numbers: [Int], isOne: Bool,
+        _ answer: @escaping @Sendable (ReplySender, [(number: Int, entry: PublishedDocuments.Entry)]) -> Void
     ) {
         calls.enqueueForUser(call) { [replies] in
             let (stream, book) = (interface.stream, interface.book)
@@ -74,7 +78,16 @@ final class DocumentAnswers: Sendable {
             }
             replies.prepareReply(to: call.sender)
             // Under the stream's lock: the reply is behind every entry that it counts, and before every later one.
-            stream.inPlace { answer(replies, numbers.compactMap { book[$0] }) }
+            stream.inPlace {
+                let entries = numbers.compactMap { number in book[number].map { (number, $0) } }
+                if isOne && entries.isEmpty {
+                    let name = numbers.first.flatMap { book.properties[$0]?.name } ?? ""
+                    let text =
+                        "the state of \(interface.name).\(name) is not known here before its next change: wait for that"
+                    return replies.fail(call, .unavailable, text)
+                }
+                answer(replies, entries)
+            }
         }
     }
     /// Whether a call submits a document that is read only; refuses it then.

@@ -13,8 +13,9 @@ final class DocumentBook: EmissionListener {
     func number(of name: String) -> Int? { properties.first { $0.value.name == name }?.key }
     var names: [String] { properties.values.map(\.name).sorted() }
     subscript(number: Int) -> PublishedDocuments.Entry? { documents.withLock { $0[number] } }
-    /// A document before its first entry in this run. Before the stream is connected.
-    func begin(_ number: Int, fields: [UInt8], sequence: UInt64, state: any Sendable) {
+    /// A document as it is without an entry in this run, or behind a gap. In the stream's order, or before it is
+    /// connected.
+    func begin(_ number: Int, fields: [UInt8], sequence: UInt64, state: (any Sendable)? = nil) {
         documents.withLock { $0.begin(number, fields: fields, sequence: sequence, state: state) }
     }
     /// The state of an entry is known.
@@ -22,6 +23,8 @@ final class DocumentBook: EmissionListener {
         documents.withLock { $0.know(number, state, of: sequence) }
     }
 
+    /// An entry of any document may be missing: no state is known until the next one.
+    func skipped() { documents.withLock { $0 = PublishedDocuments() } }
     func emitted(_ index: Int, _ sequence: UInt64, _ fields: UnsafeRawBufferPointer) {
         documents.withLock { $0.enter(index, fields: Array(fields), sequence: sequence) }
     }

@@ -3,6 +3,8 @@ import Synchronization
 /// One document of an exported interface, without its type.
 package class AnyExportedDocument: @unchecked Sendable {  // Immutable but for the handler, which has a lock.
     let name: String
+    /// nil: it has no Swift type.
+    let type: ObjectIdentifier?
     let stream: PublishedStream
     let book: DocumentBook
     /// Its number among the interface's events.
@@ -10,7 +12,11 @@ package class AnyExportedDocument: @unchecked Sendable {  // Immutable but for t
     /// Its interface's place among those that the log keeps; nil for a volatile one.
     package let logIndex: Int?
 
-    init(_ name: String, _ stream: PublishedStream, _ book: DocumentBook, _ number: Int, logIndex: Int?) {
+    init(
+        _ name: String, type: ObjectIdentifier? = nil, _ stream: PublishedStream, _ book: DocumentBook, _ number: Int,
+        logIndex: Int?
+    ) {
+        self.type = type
         (self.name, self.stream, self.book, self.number, self.logIndex) = (name, stream, book, number, logIndex)
     }
     /// Begins with what the log has, or with the initial state.
@@ -47,7 +53,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         older: [any DocumentDerivation<Document>] = []
     ) {
         (self.codec, self.older) = (codec, older)
-        super.init(Document.name, stream, book, number, logIndex: logIndex)
+        super.init(Document.name, type: ObjectIdentifier(Document.self), stream, book, number, logIndex: logIndex)
     }
     override func begin(_ logged: LoggedDocument?, _ schemas: [UInt32: EventSchema]) throws {
         guard let logged else {

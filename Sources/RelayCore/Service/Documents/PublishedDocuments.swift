@@ -17,12 +17,11 @@ struct PublishedDocuments: Sendable {
     subscript(number: Int) -> Entry? { entries[number] }
 
     /// A document as it is before its first entry in this run.
-    mutating func begin(_ number: Int, fields: [UInt8], sequence: UInt64, state: any Sendable) {
+    mutating func begin(_ number: Int, fields: [UInt8], sequence: UInt64, state: (any Sendable)?) {
         entries[number] = Entry(fields: fields, sequence: sequence, state: state)
     }
-    /// An entry has its place. Nothing changes for an event that is no document.
+    /// A document's entry has its place.
     mutating func enter(_ number: Int, fields: [UInt8], sequence: UInt64) {
-        if entries[number] == nil { return }
         entries[number] = Entry(fields: fields, sequence: sequence, isUnannounced: true)
         hasUnannounced = true
     }

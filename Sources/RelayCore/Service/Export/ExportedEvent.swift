@@ -3,8 +3,12 @@ import Synchronization
 
 /// One event of an exported interface, without its type.
 class AnyExportedEvent: @unchecked Sendable {  // Immutable.
+    let name: String
+    /// nil: it has no Swift type.
+    let type: ObjectIdentifier?
     let stream: PublishedStream
     let index: Int
+    let template: MessageTemplate
     /// Its interface's place among those that the log keeps; nil for a volatile one.
     let logIndex: Int?
     /// Its payload is the value's own bytes, so many; nil: its fields in the wire encoding.
@@ -13,9 +17,13 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
     private let plainSize: Int?
     /// It is something in an older interface, too.
     let isMapped: Bool
+    /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body:
+    /// it must not be found too large once it was committed.
+    private var room: Int { logIndex == nil ? 32 : 2_048 }
 
-    init(_ stream: PublishedStream, _ index: Int, logIndex: Int?, valueSize: Int?, isMapped: Bool) {
-        (self.stream, self.index, self.logIndex, self.valueSize) = (stream, index, logIndex, valueSize)
+    init(_ place: InterfacePlan.Place, type: ObjectIdentifier? = nil, valueSize: Int? = nil, isMapped: Bool = false) {
+        (stream, index, logIndex, self.valueSize) = (place.stream, place.index, place.logIndex, valueSize)
+        (name, template, self.type) = (stream.names[index], stream.templates[index], type)
         (self.isMapped, plainSize) = (isMapped, isMapped ? nil : valueSize)
     }
     /// A value whose own bytes are the payload, while payloads are enough: makes no message. Returns false, with
@@ -24,26 +32,47 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
         guard let plainSize, stream.needsPayloadsOnly.load(ordering: .relaxed) else { return false }
         return try stream.publish(index, UnsafeRawBufferPointer(start: value, count: plainSize))
     }
+    /// Throws `TooLarge` for more fields than would fit into a message.
+    final func check(_ count: Int) throws(RelayError) {
+        let limit = WireLimits.defaultMessageLength - template.bodyStart - room
+        if count > limit {
+            throw RelayError(.tooLarge, "\(name): \(count) bytes of fields, \(limit) can be carried")
+        }
+    }
+    /// What is to be committed of fields that fit.
+    ///
+    /// - Parameters:
+    ///   - fields: is empty then.
+    ///   - value: its own bytes, where these are the payload.
+    final func encoded(_ fields: inout WireWriter, value: [UInt8]? = nil) throws -> EncodedEvent {
+        if valueSize == nil, stream.limit != nil { try stream.check(fields.count, index) }
+        if let logIndex { return .durable(interface: logIndex, LoggedEvent(index, &fields)) }
+        let fields = fields.takeBytes()
+        return .volatile { [stream, index, template] in
+            (value ?? fields).withUnsafeBytes { payload in
+                if stream.needsPayloadsOnly.load(ordering: .relaxed), (try? stream.publish(index, payload)) == true {
+                    return
+                }
+                // Its size is known to fit. If the run has ended in between, the event is lost, like any volatile
+                // event.
+                guard var message = try? EventMessage(template, { $0.append(fields) }) else { return }
+                try? stream.publish(index, &message, value: value == nil ? nil : payload)
+            }
+        }
+    }
 }
 
 /// One event with its codec.
 final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
-    private let template: MessageTemplate
     /// What is set, and has a table of its own.
     private let isDocument = E.self is any DomainDocument.Type
     private let older: [any EventDerivation<E>]
-    /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body:
-    /// it must not be found too large once it was committed.
-    private var room: Int { logIndex == nil ? 32 : 2_048 }
 
-    init(
-        _ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?,
-        older: [any EventDerivation<E>] = []
-    ) {
-        (self.codec, template, self.older) = (codec, stream.templates[index], older)
-        let valueSize = logIndex == nil && E.isFixedLayout ? MemoryLayout<E>.size : nil
-        super.init(stream, index, logIndex: logIndex, valueSize: valueSize, isMapped: !older.isEmpty)
+    init(_ codec: WireCodec<E>, _ place: InterfacePlan.Place, older: [any EventDerivation<E>] = []) {
+        (self.codec, self.older) = (codec, older)
+        let valueSize = place.logIndex == nil && E.isFixedLayout ? MemoryLayout<E>.size : nil
+        super.init(place, type: ObjectIdentifier(E.self), valueSize: valueSize, isMapped: !older.isEmpty)
     }
     /// What it is in older interfaces.
     func derived(_ event: E, by events: ExportedEvents) throws -> [EncodedEvent] {
@@ -79,31 +108,11 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         try check(writer.count)
         return writer
     }
-    private func check(_ count: Int) throws(RelayError) {
-        let limit = WireLimits.defaultMessageLength - template.bodyStart - room
-        if count > limit {
-            throw RelayError(.tooLarge, "\(E.name): \(count) bytes of fields, \(limit) can be carried")
-        }
-    }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {
         try check()
         var writer = try fields(of: event)
-        if valueSize == nil, stream.limit != nil { try stream.check(writer.count, index) }
-        if let logIndex { return .durable(interface: logIndex, LoggedEvent(index, &writer)) }
-        let fields = writer.takeBytes()
-        let bytes = valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) }
-        return .volatile { [stream, index, template] in
-            (bytes ?? fields).withUnsafeBytes { payload in
-                if stream.needsPayloadsOnly.load(ordering: .relaxed), (try? stream.publish(index, payload)) == true {
-                    return
-                }
-                // Its size is known to fit. If the run has ended in between, the event is lost, like any volatile
-                // event.
-                guard var message = try? EventMessage(template, { $0.append(fields) }) else { return }
-                try? stream.publish(index, &message, value: bytes == nil ? nil : payload)
-            }
-        }
+        return try encoded(&writer, value: valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) })
     }
 }
 
@@ -120,8 +129,10 @@ struct ExportedEvents: EventEncoder {
         self.service = service
         self.interfaces = Set(interfaces.map(\.name))
         for interface in interfaces {
-            for (type, event) in interface.events { table.insert(event, for: type) }
-            documents.merge(interface.documents) { first, _ in first }
+            for event in interface.events { if let type = event.type { table.insert(event, for: type) } }
+            for document in interface.documents {
+                if let type = document.type, documents[type] == nil { documents[type] = document }
+            }
         }
     }
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent {

@@ -51,6 +51,14 @@ package protocol EventLogStorage: AnyObject, Sendable {
         _ question: RunQuestion, in interface: String,
         completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void)
 
+    /// The runs of an interface's log behind one, or from the first one on, oldest first; nil: there is no such run.
+    /// Calls back once, on a thread of the log's.
+    ///
+    /// - Parameter epoch: 0: from the first one on.
+    func runs(
+        after epoch: UInt64, atMost limit: Int, in interface: String,
+        completion: @escaping @Sendable (Result<[StreamRun]?, RelayError>) -> Void)
+
     /// How much is kept of an interface, for people: `events`, `bytes` and so on. From any thread.
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)]
 

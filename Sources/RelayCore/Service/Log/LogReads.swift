@@ -1,7 +1,7 @@
 import Synchronization
 
-/// `Read`: pages of what the log keeps; and `Replay`, which writes them into a socket of the peer's. And the runs that
-/// an `Attach` names.
+/// `Read`: pages of what the log keeps; `Replay`, which writes them into a socket of the peer's; and `Runs`, its runs.
+/// And the runs that an `Attach` names.
 final class LogReads: Sendable {
     private struct State {
         var sockets = ReplaySockets()
@@ -122,6 +122,57 @@ final class LogReads: Sendable {
             interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
             after: request.after, limit: request.limit == 0 ? Int(Int32.max) : Int(request.limit),
             byteLimit: Self.pageLength)
+        admit(call) { [weak self] charge in
+            self?.open.add(1, ordering: .relaxed)
+            log.storage.read(wanted) { [weak self] result in
+                // On a thread of the log's: the loop's has others to serve.
+                self?.answer(call, interface, log, result, charge, socket)
+                self?.open.subtract(1, ordering: .releasing)
+            }
+        }
+    }
+    /// All runs of an interface's log, page by page.
+    func runs(_ call: IncomingCall, _ interface: ExportedInterface) {
+        guard call.wantsReply else { return }
+        guard let log = interface.log else {
+            return replies.fail(call, .notFound, "\(interface.name) is volatile: each of its runs is for itself")
+        }
+        guard let (epoch, limit) = call.read({ (try $0.uint64(), try $0.uint32()) }) else {
+            return replies.fail(call, ErrorNames.invalidArgs, "Runs takes a run's epoch, or 0, and a limit")
+        }
+        let most = Self.pageLength / 16
+        admit(call) { [weak self] charge in
+            self?.open.add(1, ordering: .relaxed)
+            log.storage.runs(
+                after: epoch, atMost: limit == 0 ? most : min(most, Int(limit)), in: interface.name
+            ) { [weak self] result in
+                self?.answer(call, interface, result, after: epoch, charge)
+                self?.open.subtract(1, ordering: .releasing)
+            }
+        }
+    }
+    private func answer(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ result: Result<[StreamRun]?, RelayError>,
+        after epoch: UInt64, _ charge: PeerLedger.Charge
+    ) {
+        do throws(RelayError) {
+            guard let runs = try result.get() else {
+                endReading(call)
+                return replies.fail(
+                    call, .notFound, "the journal of \(interface.name) has no run \(epoch): begin again, with 0")
+            }
+            var body = WireWriter(capacity: 16 + runs.count * 16)
+            try Stream1.write(runs, into: &body)
+            do throws(PeerLedger.Refusal) { try charge.change(to: body.count) } catch { throw error.error }
+            deliver(call, Stream1.runPageSignature, body.bytes, charge)
+        } catch {
+            endReading(call)
+            if error.code == .limitsExceeded { return replies.refuse(call, error.code, error.message) }
+            fail(call, of: interface.name, error, as: error.code)
+        }
+    }
+    /// Calls back with the charge for a page, of which a peer has one at a time; or refuses the call.
+    private func admit(_ call: IncomingCall, _ body: @escaping @Sendable (PeerLedger.Charge) -> Void) {
         if let reason = replies.unread.withLock({ $0.beginReading(call.sender) }) {
             // It may be a tool that confirms nothing.
             replies.askAboutDeliveries()
@@ -135,12 +186,7 @@ final class LogReads: Sendable {
                 do throws(PeerLedger.Refusal) {
                     charge = try ledger.charge(.pages, Self.pageLength, to: call.sender)
                 } catch { throw error.error }
-                open.add(1, ordering: .relaxed)
-                log.storage.read(wanted) { [weak self] result in
-                    // On a thread of the log's: the loop's has others to serve.
-                    self?.answer(call, interface, log, result, charge, socket)
-                    self?.open.subtract(1, ordering: .releasing)
-                }
+                body(charge)
             } catch {
                 endReading(call)
                 replies.refuse(call, error.code, error.message)

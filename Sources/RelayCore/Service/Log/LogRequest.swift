@@ -33,6 +33,8 @@ package struct LogSnapshot: Sendable {
     package let schemas: [UInt32: EventSchema]
     /// The last entries of documents, by name, whatever was removed.
     package let documents: [String: LoggedDocument]
+    /// Documents of a replica whose states are not known: an entry may be missing, of which nothing is left.
+    package let unknownDocuments: Set<String>
     /// The journal's identity, which a copy keeps: the epoch of its first run. 0: it has none.
     package let journal: UInt64
     /// The newest of the ranges that the log never had, by rising sequence.
@@ -41,8 +43,9 @@ package struct LogSnapshot: Sendable {
     package init(
         head: UInt64, last: [String: UInt64], pruned: [String: UInt64], runs: [Run], schemas: [UInt32: EventSchema],
         documents: [String: LoggedDocument] = [:], sample: [Run]? = nil, journal: UInt64 = 0,
-        gaps: [ClosedRange<UInt64>] = []
+        gaps: [ClosedRange<UInt64>] = [], unknownDocuments: Set<String> = []
     ) {
+        self.unknownDocuments = unknownDocuments
         (self.head, self.last, self.pruned, self.runs, self.schemas) = (head, last, pruned, runs, schemas)
         (self.documents, self.sample, self.journal, self.gaps) = (documents, sample, journal, gaps)
     }

@@ -16,22 +16,23 @@ struct RingPlan: Sendable {
     ///   is that.
     /// Throws `InvalidArgument` for any other capacity that no ring can have, and for events that no such ring can
     /// hold.
-    init?<I: EventInterface>(_ interface: I.Type, isVolatile: Bool, ringIndex: Int) throws {
-        if I.ringCapacity == 0 { return nil }
-        guard RingLayout.isCapacity(UInt64(clamping: I.ringCapacity), page: Self.smallestCapacity) else {
+    init?(
+        _ name: String, capacity: Int, events all: [RingEvent], isVolatile: Bool, ringIndex: Int
+    ) throws(RelayError) {
+        if capacity == 0 { return nil }
+        guard RingLayout.isCapacity(UInt64(clamping: capacity), page: Self.smallestCapacity) else {
             throw RelayError(
                 .invalidArgument,
-                "\(I.name): a ringCapacity of \(I.ringCapacity); take a power of two from \(Self.smallestCapacity) to "
+                "\(name): a ringCapacity of \(capacity); take a power of two from \(Self.smallestCapacity) to "
                     + "\(RingLayout.maximumCapacity), or 0 for no ring")
         }
-        (capacity, self.ringIndex, refusesLarge) = (I.ringCapacity, ringIndex, isVolatile)
+        (self.capacity, self.ringIndex, refusesLarge) = (capacity, ringIndex, isVolatile)
         var events: [RingEvent] = []
-        for type in I.contract.events {
-            let event = try RingEvent(type)
+        for event in all {
             if let size = event.rawSize, size > RingLayout.maximumPayload(capacity), isVolatile {
                 throw RelayError(
                     .invalidArgument,
-                    "\(I.name).\(event.name) has \(size) bytes, over a quarter of the ringCapacity of \(capacity)")
+                    "\(name).\(event.name) has \(size) bytes, over a quarter of the ringCapacity of \(capacity)")
             }
             events.append(isVolatile ? event : RingEvent(name: event.name))
         }

@@ -5,6 +5,8 @@ protocol EmissionListener: AnyObject, Sendable {
     ///
     /// - Parameter fields: in the wire encoding; only during the call.
     func emitted(_ index: Int, _ sequence: UInt64, _ fields: UnsafeRawBufferPointer)
+    /// Events of any name are missing here: the log never had them.
+    func skipped()
     /// Messages may leave beside the events: behind an event that it follows, and when a pause has ended.
     func send(by outlets: inout StreamOutlets, of stream: PublishedStream)
 }

@@ -23,7 +23,11 @@ extension PublishedStream: CommittedEventSink {
     private func emit(_ event: LoggedEvent, _ stamp: Stamp, _ memory: inout WireWriter) {
         let index = event.index
         let rest = state.withLock { state -> StreamOutlets.Rest? in
-            guard names.indices.contains(index) else { return nil }
+            guard names.indices.contains(index) else {
+                // Of another contract than this service's: subscribers read it from the log. The next one follows it.
+                state.place.sequence = max(state.place.sequence, stamp.sequence)
+                return nil
+            }
             if isFollowed(index), let listener {
                 event.body.withUnsafeBytes { body in
                     listener.emitted(
@@ -50,6 +54,7 @@ extension PublishedStream: CommittedEventSink {
             if state.hasEnded { return }
             state.place.skip(through: gap.upperBound)
             state.history?.skip(gap)
+            listener?.skipped()
             state.outlets.skipped(gap.upperBound, in: self)
         }
     }

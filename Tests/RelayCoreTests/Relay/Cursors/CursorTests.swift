@@ -150,6 +150,32 @@ import Testing
                 == "InvalidArgument: cursor 'box' is of the service org.example.Service1, not of org.example.Other1: "
                 + "use another name")
     }
+    @Test("a cursor of the origin is taken over once, and stays as it is") func takeOver() throws {
+        let folder = try TestFolder()
+        let (origin, mirror) = (
+            store(folder.path), store(folder.path, service: "org.eventrelay.Mirror1.a.\(Self.service)")
+        )
+        #expect(message { try mirror.takeOver("ledger", of: Self.service) }.contains("there is no cursor 'ledger'"))
+        let runs = [StreamRun(epoch: 7, first: 1), StreamRun(epoch: 9, first: 4)]
+        let cursors = [
+            try origin.open("ledger", "org.example.A1", names: nil),
+            try origin.open("ledger", "org.example.B1", names: ["Booked"]),
+        ]
+        cursors[0].learn(runs)
+        cursors[0].advance(ReplayBuffer.Place(epoch: 9, sequence: 5))
+        cursors[1].advance(ReplayBuffer.Place(epoch: 3, sequence: 1))
+        #expect(message { try mirror.takeOver("ledger", of: Self.service) }.contains("in use"))
+        for cursor in cursors { cursor.end() }
+        try mirror.takeOver("ledger", of: Self.service)
+        #expect(message { try mirror.takeOver("ledger", of: Self.service) }.contains("has a place already"))
+        for store in [origin, mirror] {
+            let first = try store.open("ledger", "org.example.A1", names: nil)
+            let second = try store.open("ledger", "org.example.B1", names: ["Booked"])
+            #expect(first.start == CursorPlace(names: nil, epoch: 9, sequence: 5, runs: runs))
+            #expect(second.start == CursorPlace(names: ["Booked"], epoch: 3, sequence: 1))
+            for cursor in [first, second] { cursor.end() }
+        }
+    }
     @Test("a name is one for a file", arguments: ["", "a b", "../x", "a.b", "ä", String(repeating: "x", count: 65)])
     func names(_ name: String) throws {
         let folder = try TestFolder()

@@ -25,7 +25,7 @@ import Testing
     }
     @Test("the names of former versions count, too") func former() throws {
         func begin(_ former: Int) throws {
-            var served = try ExportedInterface(Ledger1.self, number: 0, logIndex: 0)
+            var served = try ExportedInterface(InterfacePlan(Ledger1.self), number: 0, logIndex: 0)
             let last = Dictionary(uniqueKeysWithValues: (0..<former).map { ("Former\($0)", UInt64($0 + 1)) })
             let run = LogSnapshot(
                 head: UInt64(former), last: last, pruned: [:], runs: [StreamRun(epoch: 1, first: 1)], schemas: [:])

@@ -42,7 +42,7 @@ import Testing
         try await desk.stop()
     }
     @Test("G4: what Introspect answers is made once for each path, folders included") func rendered() throws {
-        let interface = try ExportedInterface(Desk1.self, number: 0, logIndex: nil)
+        let interface = try ExportedInterface(InterfacePlan(Desk1.self), number: 0, logIndex: nil)
         let contract = try ExportedContract([interface]).id
         let tree = ObjectTree([interface], contract)
         for path in ["/", "/org", "/org/example", Desk.path, contract.path(of: Desk.path)] {

@@ -1,18 +1,18 @@
 import Glibc
-import RelayCore
-import RelaySystemd
+package import RelayCore
+package import RelaySystemd
 import RelayTool
 import Synchronization
 
-/// What the service writes about its life: entries of systemd's log, with fields, if stderr is connected to that; else
+/// What a daemon writes about its life: entries of systemd's log, with fields, if stderr is connected to that; else
 /// lines on stderr. Never the content of an event or a command.
-struct Log: Sendable {
-    enum Level: Int, CaseIterable, Comparable, Sendable {
+package struct Log: Sendable {
+    package enum Level: Int, CaseIterable, Comparable, Sendable {
         case error, warning, info, debug
-        var name: String { "\(self)" }
+        package var name: String { "\(self)" }
         /// syslog's number, which the journal reads from the line's beginning (sd-daemon(3)).
         var priority: Int { [3, 4, 6, 7][rawValue] }
-        static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
     /// The least that is written, for all copies of this value.
     private final class Threshold: Sendable {
@@ -23,18 +23,18 @@ struct Log: Sendable {
     /// Adds time and name itself.
     private let system = SystemLog()
 
-    init(level: Level) { threshold = Threshold(level) }
+    package init(level: Level) { threshold = Threshold(level) }
 
-    var level: Level { threshold.level.withLock { $0 } }
-    func setLevel(_ level: Level) { threshold.level.withLock { $0 = level } }
+    package var level: Level { threshold.level.withLock { $0 } }
+    package func setLevel(_ level: Level) { threshold.level.withLock { $0 = level } }
 
-    func error(_ text: String) { write(.error, text) }
-    func warning(_ text: String) { write(.warning, text) }
-    func info(_ text: String, _ id: SystemLog.MessageID? = nil) { write(.info, text, id) }
-    func debug(_ text: String) { write(.debug, text) }
+    package func error(_ text: String) { write(.error, text) }
+    package func warning(_ text: String) { write(.warning, text) }
+    package func info(_ text: String, _ id: SystemLog.MessageID? = nil) { write(.info, text, id) }
+    package func debug(_ text: String) { write(.debug, text) }
 
     /// What a service or a journal reports while it runs.
-    func write(_ notice: Notice) {
+    package func write(_ notice: Notice) {
         let level: Level = [.info: .info, .warning: .warning, .error: .error][notice.severity] ?? .error
         guard level <= self.level, system?.write(notice) != true else { return }
         writeLine(level, "\(notice.kind.rawValue): \(notice)")

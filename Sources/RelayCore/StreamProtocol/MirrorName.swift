@@ -1,5 +1,3 @@
-package import RelayCore
-
 /// The bus name of a mirror: of which service it is one, and of which host.
 package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
     package static let prefix = "org.eventrelay.Mirror1"
@@ -41,7 +39,7 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
     }
     package var description: String { "\(Self.prefix).\(host).\(service)" }
 
-    static func isHost(_ name: String) -> Bool {
+    package static func isHost(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, bytes.count <= 63, isLetter(first) else { return false }
         return bytes.allSatisfy { isLetter($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") }
@@ -54,5 +52,22 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
         var host = String(name.prefix { $0 != "." }).lowercased()
         if let first = host.utf8.first, (48...57).contains(first) { host = "_" + host }
         return isHost(host) ? host : nil
+    }
+
+    /// The policy of a bus for a user that runs mirrors: what one prefix is for.
+    package static func policy(for user: String) -> String {
+        """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig>
+          <policy user="\(user)">
+            <allow own_prefix="\(prefix)"/>
+          </policy>
+          <policy context="default">
+            <allow send_destination_prefix="\(prefix)"/>
+          </policy>
+        </busconfig>
+
+        """
     }
 }

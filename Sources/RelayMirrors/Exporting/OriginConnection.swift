@@ -1,0 +1,128 @@
+import RelayCore
+import Synchronization
+
+/// A connection to the bus of an origin: who owns the origin's name, what it is asked, and that it has news.
+final class OriginConnection: BusHandler {
+    private struct State {
+        var connection: BusConnection?
+        var owner: String?
+        var isOpen = true
+    }
+    private let state = Mutex(State())
+    let service: String
+    /// Rings with each signal of the origin, each change of its owner, and the connection's end.
+    let bell: Bell
+    private let timing: ExporterTiming
+
+    private init(_ service: String, _ bell: Bell, _ timing: ExporterTiming) {
+        (self.service, self.bell, self.timing) = (service, bell, timing)
+    }
+    /// - Parameter interface: whose signals ring the bell; nil: none.
+    static func open(
+        _ bus: Bus, on loop: BusLoop, service: String, interface: String?, _ bell: Bell, _ timing: ExporterTiming
+    ) async throws(RelayError) -> OriginConnection {
+        let origin = OriginConnection(service, bell, timing)
+        do {
+            let connection = try await BusConnection.connect(to: bus, on: loop, handler: origin)
+            origin.state.withLock { $0.connection = connection }
+            var rules = [MatchRule.owner(of: service)]
+            if let interface {
+                let path = Stream1.path(of: interface)
+                rules += [interface, Stream1.name].map { MatchRule(sender: service, path: path, interface: $0) }
+            }
+            for rule in rules {
+                _ = try await withCheckedThrowingContinuation { continuation in
+                    connection.addMatch(rule) { continuation.resume(with: $0) }
+                }
+            }
+            await origin.askOwner()
+            return origin
+        } catch { throw RelayError(asking: "the bus", error) }
+    }
+    deinit { state.withLock { $0.connection }?.close() }
+
+    /// The unique name of the origin; nil: it is not there.
+    var owner: String? { state.withLock { $0.owner } }
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+    /// An announcement may have been lost.
+    func askOwner() async {
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        await withCheckedContinuation { continuation in
+            connection.askOwner(of: service) { [weak self] ownership in
+                switch ownership {
+                case .owner(let name): self?.learn(name)
+                case .nobody: self?.learn(nil)
+                case .unknown: break
+                }
+                continuation.resume()
+            }
+        }
+    }
+    private func learn(_ owner: String?) {
+        let isNew = state.withLock { state in
+            defer { state.owner = owner }
+            return state.owner != owner
+        }
+        if isNew { bell.ring() }
+    }
+
+    // MARK: Asking
+
+    /// Asks the origin, by a method of `Stream1`, and reads its answer.
+    ///
+    /// - Parameter answer: its signature.
+    func ask<Answer>(
+        _ method: String, at path: String, _ signature: String = "", returning answer: String,
+        arguments: (inout WireWriter) throws -> Void = { _ in }, _ read: (inout WireReader) throws -> Answer
+    ) async throws(RelayError) -> Answer {
+        let (connection, owner) = state.withLock { ($0.connection, $0.owner) }
+        guard let connection, let owner else {
+            throw RelayError(.unavailable, "\(service) is not on the bus: its events are exported when it runs")
+        }
+        do {
+            var body = WireWriter()
+            try arguments(&body)
+            var call = MethodCall(
+                to: owner, path: path, interface: Stream1.name, member: method, signature: try Signature(signature),
+                body: body.takeBytes(), flags: .noAutoStart)
+            call.isConfirmed = Stream1.confirmed.contains(method)
+            return try await connection.call(call, timeout: timing.answer).read(answer, read)
+        } catch { throw RelayError(asking: service, error) }
+    }
+    /// Owns a name as long as this connection lives.
+    func own(_ name: String) async throws(RelayError) -> Bool {
+        guard let connection = state.withLock({ $0.connection }) else { return false }
+        do {
+            var body = WireWriter()
+            try body.string(name)
+            // DBUS_NAME_FLAG_DO_NOT_QUEUE.
+            body.uint32(4)
+            let answer = try await connection.call(.toBus("RequestName", try Signature("su"), body: body.takeBytes()))
+            // DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER.
+            return try answer.read("u") { try $0.uint32() } == 1
+        } catch { throw RelayError(asking: "the bus", error) }
+    }
+
+    // MARK: What comes
+
+    func signal(_ message: borrowing ReceivedMessage) {
+        if let change = OwnerChange(message), change.name == service { return learn(change.newOwner) }
+        if let owner, message.hasSender(owner) { bell.ring() }
+    }
+    func methodCall(_ call: IncomingCall) {
+        call.connection.fail(call, ErrorNames.unknownMethod, "an exporter has no methods")
+    }
+    func replyReceived(from sender: String, serial: UInt32) {
+        state.withLock { $0.connection }?.sendReceived(serial, to: sender)
+    }
+    func disconnected(_ reason: RelayError) {
+        state.withLock { ($0.isOpen, $0.owner) = (false, nil) }
+        bell.ring()
+    }
+}
+extension RelayError {
+    /// What went wrong with a question, as an error of the library.
+    init(asking whom: String, _ error: any Error) {
+        self = error as? RelayError ?? RelayError(.internalFailure, "\(whom) cannot be asked: \(error)", cause: error)
+    }
+}

@@ -1,0 +1,193 @@
+import RelayCore
+import RelayJournal
+
+/// Follows one channel: performs what its `MirrorMachine` demands, and makes parts of transactions of what comes.
+///
+/// Whatever it returns is to be committed, in order, before anything is done at the bus. What was not committed is
+/// followed anew, by another follower that begins with the replica's state.
+struct ChannelFollower {
+    /// What one message changes.
+    struct Change {
+        var part: ReplicaTransaction.Part
+        /// What is kept of the place behind it. Of several that are committed together, the last one's counts.
+        let place: KeptPlace
+        /// What its events take, about.
+        let size: Int
+    }
+    enum Step {
+        case change(Change)
+        /// Nothing changes; a message was looked at.
+        case passed
+        /// There is nothing behind this number yet; nil: nothing to follow at all.
+        case nothing(behind: UInt64?)
+    }
+    let interface: String
+    private(set) var machine: MirrorMachine
+    /// The contracts of runs, from their snapshots: those of the present run and behind.
+    private(set) var contracts: ContractsOfRuns
+    private var parts = SnapshotParts()
+    /// As far as it is known.
+    private var last: UInt64 = 0
+    private enum Message {
+        case whole(MirrorMessage)
+        case foreign
+    }
+    /// What was read behind what was wanted.
+    private var ahead: MessageBatch?
+    private static let readAhead = 1 << 20
+    /// Looked at last, and asked for again since.
+    private var hasLooked = false
+
+    init(_ interface: String, _ kept: KeptPlace) {
+        (self.interface, machine, contracts) = (interface, MirrorMachine(kept.replica), kept.contracts)
+    }
+    var isConnected: Bool { machine.demand != .connect }
+    mutating func connected() {
+        machine.connected()
+        (parts, last, hasLooked, ahead) = (SnapshotParts(), 0, false, nil)
+    }
+    mutating func disconnected() { machine.disconnected() }
+    mutating func ended() { machine.ended() }
+    mutating func opened(epoch: UInt64) { machine.opened(epoch: epoch) }
+    /// The contract to serve a run by.
+    func contract(of epoch: UInt64) -> String? { contracts.contract(of: epoch, in: machine.replica.table.runs) }
+
+    /// Does one thing. Throws what the carrier throws: the connection is of no use any more.
+    mutating func step(_ source: any MirrorSource) async throws(RelayError) -> Step {
+        switch machine.demand {
+        case .connect: return .nothing(behind: nil)
+        case .look:
+            if hasLooked {
+                hasLooked = false
+                return .nothing(behind: last)
+            }
+            hasLooked = true
+            return try await look(source)
+        case .message(let number):
+            hasLooked = false
+            if number > last { last = try await source.bounds().last }
+            if number > last { return .nothing(behind: last) }
+            return try await read(number, source)
+        }
+    }
+    private mutating func look(_ source: any MirrorSource) async throws(RelayError) -> Step {
+        let bounds = try await source.bounds()
+        last = bounds.last
+        guard let newest = try await newestSnapshot(source, bounds) else { return .passed }
+        contracts.learn(newest.snapshot)
+        let before = machine.replica
+        let change = machine.found(bounds, newest: (newest.number, newest.snapshot.runs))
+        return step(change, nil, newest.snapshot, since: before)
+    }
+    /// The newest whole snapshot: of one that is being appended, the parts come yet.
+    private func newestSnapshot(
+        _ source: any MirrorSource, _ bounds: ChannelBounds
+    ) async throws(RelayError) -> (number: UInt64, snapshot: MirrorSnapshot)? {
+        guard let newest = try await source.newest(.snapshot), newest <= bounds.last else { return nil }
+        var search = BackwardSearch(ChannelBounds(first: bounds.first, last: newest))
+        repeat {
+            let number = search.next
+            if let (_, snapshot) = try await snapshot(endingAt: number, source) { return (number, snapshot) }
+        } while search.goBack()
+        return nil
+    }
+    /// The snapshot whose last part has a number; nil: there is none that is whole.
+    private func snapshot(
+        endingAt number: UInt64, _ source: any MirrorSource
+    ) async throws(RelayError) -> (MirrorHeader, MirrorSnapshot)? {
+        guard let end = try await message(number, source), end.header.kind == .snapshot,
+            end.header.part + 1 == end.header.parts, number >= UInt64(end.header.parts)
+        else { return nil }
+        var parts = SnapshotParts()
+        for part in number - UInt64(end.header.part)..<number {
+            _ = parts.take(try await message(part, source), at: part)
+        }
+        return parts.take(end, at: number).flatMap { Self.snapshot($0, end.header) }
+    }
+    private static func snapshot(_ bytes: [UInt8], _ header: MirrorHeader) -> (MirrorHeader, MirrorSnapshot)? {
+        // What cannot be read is foreign.
+        do { return (header, try MirrorSnapshot(bytes, of: header)) } catch { return nil }
+    }
+    private func message(_ number: UInt64, _ source: any MirrorSource) async throws(RelayError) -> MirrorMessage? {
+        guard let bytes = try await source.message(number) else { return nil }
+        do throws(RelayError) { return try MirrorMessage(bytes) } catch { return nil }
+    }
+
+    /// The message that is wanted, of those that were read ahead where it is among them.
+    private mutating func next(_ number: UInt64, _ source: any MirrorSource) async throws(RelayError) -> Message? {
+        if ahead.map({ number < $0.first || number >= $0.first + UInt64($0.count) }) ?? true {
+            ahead = try await source.messages(from: number, atMost: Self.readAhead)
+        }
+        guard let ahead, number >= ahead.first else { return nil }
+        return ahead.withMessage(Int(number - ahead.first)) { bytes in
+            do throws(RelayError) { return .whole(try MirrorMessage(bytes)) } catch { return .foreign }
+        }
+    }
+    private mutating func read(_ number: UInt64, _ source: any MirrorSource) async throws(RelayError) -> Step {
+        guard let found = try await next(number, source) else {
+            let first = try await source.bounds().first
+            if number < first {
+                machine.removed(through: first - 1)
+                return .passed
+            }
+            return take(.other, nil, nil, at: number)
+        }
+        let message: MirrorMessage? = if case .whole(let message) = found { message } else { nil }
+        let whole = parts.take(message, at: number)
+        switch message?.header.kind {
+        case .page?:
+            guard let message, let page = try? MirrorPage(message) else { break }
+            return take(.page(message.header), page, nil, at: number)
+        case .snapshot?:
+            // Whoever looks at one message alone has not seen the parts before it.
+            let found: (MirrorHeader, MirrorSnapshot)? =
+                if let whole, let header = message?.header { Self.snapshot(whole, header) } else {
+                    try await snapshot(endingAt: number, source)
+                }
+            guard let (header, snapshot) = found else { break }
+            contracts.learn(snapshot)
+            return take(.snapshot(header, runs: snapshot.runs), nil, snapshot, at: number)
+        case nil: break
+        }
+        return take(.other, nil, nil, at: number)
+    }
+    private mutating func take(
+        _ news: MirrorNews, _ page: MirrorPage?, _ snapshot: MirrorSnapshot?, at number: UInt64
+    ) -> Step {
+        let before = machine.replica
+        return step(machine.received(news, at: number), page, snapshot, since: before)
+    }
+    private mutating func step(
+        _ change: ReplicaChange, _ page: MirrorPage? = nil, _ snapshot: MirrorSnapshot? = nil,
+        since before: ReplicaState
+    ) -> Step {
+        let replica = machine.replica
+        if replica == before { return .passed }
+        var part = ReplicaTransaction.Part(interface)
+        (part.keepsThrough, part.base, part.gap) = (change.keepsThrough, change.base, change.gap)
+        if let events = change.events, let page {
+            let taken = page.events.filter { events.contains($0.stamp.sequence) }
+            part.events = ReplicaEvents(
+                epoch: taken.first?.stamp.epoch ?? 0, first: events.lowerBound,
+                taken.map { ReplicaEvents.Event(schema: $0.schema, body: $0.body) }, in: page.body)
+            part.schemas = page.schemas
+        }
+        if let snapshot { part.schemas = snapshot.schemas }
+        if change.takesStates, let snapshot {
+            part.states = ReplicaStates(
+                position: replica.position ?? 0, last: snapshot.last,
+                documents: snapshot.documents.map {
+                    ReplicaStates.Document(name: $0.name, sequence: $0.sequence, schema: $0.schema, fields: $0.state)
+                })
+        }
+        // Those that the file has lead to the present one.
+        if change.keepsThrough != nil || replica.present != before.present || replica.table.runs != before.table.runs,
+            let present = replica.present
+        {
+            part.runs = Array(replica.table.runs.prefix { $0 != present }) + [present]
+            contracts.drop(before: present.epoch, in: replica.table.runs)
+        }
+        let place = KeptPlace(replica: replica, contracts: contracts)
+        return .change(Change(part: part, place: place, size: page?.body.count ?? 1_024))
+    }
+}

@@ -1,0 +1,56 @@
+import RelayCore
+import RelayTestKit
+import TestTraits
+import Testing
+
+@testable import RelayMirrors
+
+@Suite("All runs of a journal, page by page", .heavy, .tags(.g6)) struct RunPagesTests {
+    private let press: ExportedPress
+    init() throws { press = try ExportedPress([Press1.self, Lamp1.self]) }
+
+    private func ask(
+        _ connection: OriginConnection, after epoch: UInt64, limit: UInt32, of interface: String = Press1.name
+    ) async throws(RelayError) -> [StreamRun] {
+        try await connection.ask(
+            "Runs", at: Stream1.path(of: interface), Stream1.runsSignature, returning: Stream1.runPageSignature
+        ) { body in
+            body.uint64(epoch)
+            body.uint32(limit)
+        } _: { reader in
+            try Stream1.readRuns(&reader)
+        }
+    }
+    @Test("every run comes once, oldest first, also those without events, however small the pages are")
+    func pages() async throws {
+        let loop = try BusLoop(name: "runs")
+        // The sixth and the seventh begin where the fifth does.
+        for run in 1...7 {
+            try await press.restart()
+            if run < 5 { try await press.print(run) }
+        }
+        let connection = try await OriginConnection.open(
+            press.bus.bus, on: loop, service: ExportedPress.service, interface: nil, Bell(), ExporterTiming())
+        let all = try await ask(connection, after: 0, limit: 0)
+        #expect(all.count == 7 && Set(all.map(\.epoch)).count == 7)
+        let firsts = all.map(\.first)
+        #expect(firsts == firsts.sorted() && firsts[0] == 1 && firsts[4] == firsts[6])
+        let origin = try await Origin(connection, Press1.name)
+        #expect(origin.runs == all && all.last?.epoch == origin.epoch && origin.journal == all.first?.epoch)
+        for limit in 1...8 as ClosedRange<UInt32> {
+            var runs: [StreamRun] = []
+            while case let page = try await ask(connection, after: runs.last?.epoch ?? 0, limit: limit), !page.isEmpty {
+                #expect(page.count <= Int(limit))
+                runs += page
+            }
+            #expect(runs == all, "\(limit)")
+        }
+        let unknown = await #expect(throws: RelayError.self) { try await ask(connection, after: 4_711, limit: 0) }
+        #expect(unknown?.code == .notFound && unknown?.message.contains("begin again") == true)
+        let volatile = await #expect(throws: RelayError.self) {
+            try await ask(connection, after: 0, limit: 0, of: Lamp1.name)
+        }
+        #expect(volatile?.code == .notFound)
+        loop.stop()
+    }
+}
