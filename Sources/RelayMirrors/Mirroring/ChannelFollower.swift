@@ -41,7 +41,6 @@ struct ChannelFollower {
     init(_ interface: String, _ kept: KeptPlace) {
         (self.interface, machine, contracts) = (interface, MirrorMachine(kept.replica), kept.contracts)
     }
-    var isConnected: Bool { machine.demand != .connect }
     mutating func connected() {
         machine.connected()
         (parts, last, hasLooked, ahead) = (SnapshotParts(), 0, false, nil)

@@ -14,7 +14,6 @@ actor MirrorHouse {
     init(_ configuration: MirrorConfiguration, _ replica: ReplicaJournal, _ onReady: @escaping @Sendable () -> Void) {
         (self.configuration, self.replica, self.onReady) = (configuration, replica, onReady)
     }
-    var isServing: Bool { service != nil && failure == nil }
 
     /// Opens a connection, exports the replica as these runs, and owns the name.
     ///

@@ -1,6 +1,5 @@
 import RelayCore
 import RelayJournal
-import Synchronization
 
 /// The mirror's one loop: what each channel brings is committed in turn, and served by its run.
 ///

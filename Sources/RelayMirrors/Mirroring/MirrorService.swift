@@ -59,7 +59,7 @@ package final class MirrorService: Sendable {
     }
 }
 
-/// What a mirror is told.
+/// The settings of a mirror.
 package struct MirrorConfiguration: Sendable {
     package struct Timing: Sendable {
         /// Between two attempts at what is away.
@@ -90,8 +90,6 @@ package struct MirrorFigures: Sendable {
         package var position: UInt64 = 0
         /// The run that comes next.
         package var epoch: UInt64 = 0
-        /// The messages of the channel behind the last that was taken in.
-        package var behind: UInt64 = 0
         /// Messages that were taken in by this process.
         package var messages: UInt64 = 0
     }
