@@ -29,12 +29,7 @@ package struct MirrorSnapshot: Hashable, Sendable {
 
     package func bytes() throws(RelayError) -> [UInt8] {
         var writer = WireWriter(capacity: 1_024 + runs.count * 16)
-        let pairs = writer.beginArray(elementAlignment: 8)
-        for run in runs {
-            writer.uint64(run.epoch)
-            writer.uint64(run.first)
-        }
-        try writer.endArray(pairs)
+        try Stream1.write(runs, into: &writer)
         try Stream1.write(last, into: &writer)
         try Stream1.write(schemas, into: &writer)
         let states = writer.beginArray(elementAlignment: 8)
@@ -66,9 +61,7 @@ package struct MirrorSnapshot: Hashable, Sendable {
         }
     }
     private init(_ reader: inout WireReader) throws {
-        runs = try reader.elements { reader throws(WireFault) in
-            StreamRun(epoch: try reader.uint64(), first: try reader.uint64())
-        }
+        runs = try Stream1.readRuns(&reader)
         last = try Stream1.readLast(&reader)
         for name in last.keys { try BusNames.check(name, as: .member) }
         schemas = try Stream1.readSchemas(&reader)
