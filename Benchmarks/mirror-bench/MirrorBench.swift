@@ -33,7 +33,7 @@ import RelayMirrors
     private static func fill(_ carrier: FileCarrier, _ count: Int, _ size: Int) async throws -> UInt64 {
         let channel = try ChannelName(host: "kitchen", service: "org.example.Bench", interface: contract.name)
         let sink = try carrier.sink(of: channel)
-        var snapshot = MirrorSnapshot(runs: [StreamRun(epoch: 7, first: 1)])
+        var snapshot = MirrorSnapshot(RunTable([StreamRun(epoch: 7, first: 1)]))
         (snapshot.schemas, snapshot.contract) = ([1: schema], contract.text)
         var last: UInt64 = 0
         for message in try snapshot.messages(.snapshot(at: 0, epoch: 7, journal: 7, writer: 1)) {

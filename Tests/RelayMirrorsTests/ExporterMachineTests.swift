@@ -9,14 +9,14 @@ import Testing
     private static func page(_ events: ClosedRange<UInt64>, of epoch: UInt64 = 2, by writer: UInt64 = 7) -> MirrorNews {
         .page(.page(of: events, epoch: epoch, journal: 1, writer: writer))
     }
-    private static func snapshot(_ number: UInt64, of runs: [StreamRun] = runs) -> ExporterMachine.Snapshot {
+    private static func snapshot(_ number: UInt64, of runs: [StreamRun] = runs) -> FoundSnapshot {
         let epoch = runs.last?.epoch ?? 0
-        return ExporterMachine.Snapshot(
-            number...number, .snapshot(at: 0, epoch: epoch, journal: 1, writer: 7), runs: runs)
+        return FoundSnapshot(
+            number...number, .snapshot(at: 0, epoch: epoch, journal: 1, writer: 7), RunTable(runs))
     }
     /// One that has found a channel whose last message is a page, and has been answered by the origin.
     private static func machine(
-        tail: MirrorNews, newest: ExporterMachine.Snapshot? = snapshot(3), runs: [StreamRun] = runs,
+        tail: MirrorNews, newest: FoundSnapshot? = snapshot(3), runs: [StreamRun] = runs,
         oldest: UInt64 = 1
     ) -> ExporterMachine {
         var machine = ExporterMachine(writer: 7)
@@ -34,8 +34,8 @@ import Testing
     }
     @Test("a snapshot is due without one of the present run, and where the place is another")
     func snapshots() {
-        func demand(_ position: UInt64) -> ExporterMachine.Demand {
-            .appendSnapshot(position: position, expecting: 9)
+        func demand(_ position: UInt64, undone: Set<UInt64> = []) -> ExporterMachine.Demand {
+            .appendSnapshot(position: position, RunTable(Self.runs, undone: undone), expecting: 9)
         }
         #expect(Self.machine(tail: Self.page(6...8), newest: nil).demand == demand(8))
         let older = Self.snapshot(3, of: [StreamRun(epoch: 1, first: 1)])
@@ -44,9 +44,9 @@ import Testing
         #expect(Self.machine(tail: Self.page(6...8), oldest: 12).demand == demand(11))
         // The tail is of a run that was undone: its history shows from where.
         let undone = Self.snapshot(3, of: [StreamRun(epoch: 1, first: 1), StreamRun(epoch: 9, first: 4)])
-        #expect(Self.machine(tail: Self.page(4...8, of: 9), newest: undone).demand == demand(3))
-        #expect(Self.machine(tail: Self.page(4...8, of: 9), newest: nil).demand == demand(0))
-        #expect(Self.machine(tail: Self.page(4...8, of: 9), newest: nil, oldest: 3).demand == demand(2))
+        #expect(Self.machine(tail: Self.page(4...8, of: 9), newest: undone).demand == demand(3, undone: [9]))
+        #expect(Self.machine(tail: Self.page(4...8, of: 9), newest: nil).demand == demand(0, undone: [9]))
+        #expect(Self.machine(tail: Self.page(4...8, of: 9), newest: nil, oldest: 3).demand == demand(2, undone: [9]))
     }
     @Test("the tail is the newest page or whole snapshot, looked for no further than the limit") func searching() {
         var machine = ExporterMachine(writer: 7)
@@ -60,7 +60,7 @@ import Testing
         }
         #expect(looked == BackwardSearch.limit && machine.demand == .attach)
         machine.attached(runs: Self.runs, oldest: 1)
-        #expect(machine.demand == .appendSnapshot(position: 0, expecting: 5_000))
+        #expect(machine.demand == .appendSnapshot(position: 0, RunTable(Self.runs), expecting: 5_000))
         // Foreign messages stand behind a snapshot.
         machine = ExporterMachine(writer: 7)
         machine.connected()
@@ -80,13 +80,13 @@ import Testing
         // Retention was faster.
         var pruned = machine
         pruned.read(20...22, epoch: 2, oldest: 20)
-        #expect(pruned.demand == .appendSnapshot(position: 19, expecting: 10))
+        #expect(pruned.demand == .appendSnapshot(position: 19, RunTable(Self.runs), expecting: 10))
         pruned.appended(12)
         #expect(pruned.demand == .read(after: 19))
         pruned.removed(below: 11)
         #expect(pruned.demand == .read(after: 19))
         pruned.removed(below: 12)
-        #expect(pruned.demand == .appendSnapshot(position: 19, expecting: 12))
+        #expect(pruned.demand == .appendSnapshot(position: 19, RunTable(Self.runs), expecting: 12))
         // Events of a run that no snapshot has.
         var early = machine
         early.read(13...13, epoch: 3, oldest: 1)
@@ -103,32 +103,41 @@ import Testing
         machine.disconnected()
         #expect(machine.demand == .connect)
     }
-    @Test("one that has appended stops where another writes another history; one that begins takes over")
+    @Test("one that has appended stops where another writer's snapshot takes its run for a former one")
     func conflict() {
-        let (mine, others) = (Self.page(6...6, of: 8, by: 7), Self.page(6...6, of: 8, by: 99))
-        func again(_ tail: MirrorNews, hasAppended: Bool) -> ExporterMachine {
+        func again(
+            _ writer: UInt64, _ runs: [StreamRun], undone: Set<UInt64> = [], hasAppended: Bool = true
+        ) -> ExporterMachine {
             var machine = Self.machine(tail: Self.page(6...8))
             if hasAppended {
                 machine.read(9...9, epoch: 2, oldest: 1)
                 machine.appended(10)
             }
             machine.originChanged()
-            machine.found(ChannelBounds(first: 1, last: 12), newest: nil)
-            machine.received(tail)
+            let header = MirrorHeader.snapshot(at: 5, epoch: runs.last?.epoch ?? 0, journal: 1, writer: writer)
+            let newest = FoundSnapshot(12...12, header, RunTable(runs, undone: undone))
+            machine.found(ChannelBounds(first: 1, last: 12), newest: newest)
+            machine.received(.snapshot(header, newest.table))
             machine.attached(runs: Self.runs, oldest: 1)
             return machine
         }
-        var stopped = again(others, hasAppended: true)
+        let other = [StreamRun(epoch: 1, first: 1), StreamRun(epoch: 8, first: 6)]
+        var stopped = again(99, other, undone: [2])
         #expect(stopped.demand == .stop(writer: 99))
         stopped.disconnected()
         stopped.connected()
         stopped.originChanged()
         #expect(stopped.demand == .stop(writer: 99))
-        #expect(again(others, hasAppended: false).demand == .appendSnapshot(position: 0, expecting: 12))
-        // Its own, and the origin was restored since.
-        #expect(again(mine, hasAppended: true).demand == .appendSnapshot(position: 0, expecting: 12))
+        // Between the two runs of a clone: one that leads to both.
+        #expect(again(99, Self.runs + [StreamRun(epoch: 8, first: 9)]).demand == .stop(writer: 99))
+        // One that begins takes over, and its snapshot names the run of the other.
+        let over = ExporterMachine.Demand.appendSnapshot(
+            position: 5, RunTable(Self.runs, undone: [8]), expecting: 12)
+        #expect(again(99, other, undone: [2], hasAppended: false).demand == over)
+        // An older copy of the channel, and its own former run.
+        #expect(again(99, other).demand == over)
+        #expect(again(7, other, undone: [2]).demand == over)
         // Another exporter of the same origin.
-        let same = again(Self.page(9...11, of: 2, by: 99), hasAppended: true)
-        #expect(same.demand == .appendSnapshot(position: 11, expecting: 12))
+        #expect(again(99, Self.runs).demand == .read(after: 5))
     }
 }

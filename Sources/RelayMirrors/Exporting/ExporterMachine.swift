@@ -14,22 +14,12 @@ package struct ExporterMachine: Hashable, Sendable {
         case attach
         /// Events behind a sequence, as soon as there are some: `read`.
         case read(after: UInt64)
-        /// A snapshot of the origin with this position, all parts of it: `appended`.
-        case appendSnapshot(position: UInt64, expecting: UInt64)
+        /// A snapshot of the origin with this position and table, all parts of it: `appended`.
+        case appendSnapshot(position: UInt64, RunTable, expecting: UInt64)
         /// The page that was read: `appended`.
         case appendPage(ClosedRange<UInt64>, epoch: UInt64, expecting: UInt64)
         /// Another exporter, with this writer id, exports another history of the same host's service. End.
         case stop(writer: UInt64)
-    }
-    /// A whole snapshot in the channel.
-    package struct Snapshot: Hashable, Sendable {
-        /// Of its first and of its last part.
-        package let numbers: ClosedRange<UInt64>
-        package let header: MirrorHeader
-        package let runs: [StreamRun]
-        package init(_ numbers: ClosedRange<UInt64>, _ header: MirrorHeader, runs: [StreamRun]) {
-            (self.numbers, self.header, self.runs) = (numbers, header, runs)
-        }
     }
     /// Where the channel stands, as far as this exporter knows.
     private struct Place: Hashable {
@@ -37,16 +27,15 @@ package struct ExporterMachine: Hashable, Sendable {
         var number: UInt64
         /// The last page's or snapshot's; nil: there is none that could be found.
         var tail: MirrorHeader?
-        var tailNumber: UInt64 = 0
-        var newest: Snapshot?
+        var newest: FoundSnapshot?
     }
     /// Where the export stands in the origin's history.
     private struct Export: Hashable {
         /// The channel's last number.
         var number: UInt64
         var position: UInt64
-        /// The origin's, the present one last: those that the snapshot has.
-        let runs: [StreamRun]
+        /// The snapshot's.
+        let table: RunTable
         /// The first number of the snapshot that is of the present run; nil: it is due.
         var snapshot: UInt64?
     }
@@ -61,8 +50,9 @@ package struct ExporterMachine: Hashable, Sendable {
     private var state = State.apart
     /// This exporter's random number.
     package let writer: UInt64
-    /// The number of its last message; nil: it has appended none.
-    private var lastAppended: UInt64?
+    private var hasAppended = false
+    /// All runs that the channel and the origin have named so far: each began before the present one.
+    private var epochs: Set<UInt64> = []
 
     package init(writer: UInt64) { self.writer = writer }
 
@@ -73,7 +63,7 @@ package struct ExporterMachine: Hashable, Sendable {
         case .searching(let search, _): .message(search.next)
         case .attaching: .attach
         case .exporting(let export) where export.snapshot == nil:
-            .appendSnapshot(position: export.position, expecting: export.number)
+            .appendSnapshot(position: export.position, export.table, expecting: export.number)
         case .exporting(let export): .read(after: export.position)
         case .appending(let export, let events, let epoch):
             .appendPage(events, epoch: epoch, expecting: export.number)
@@ -90,9 +80,10 @@ package struct ExporterMachine: Hashable, Sendable {
         if case .stopped = state { return }
         state = next
     }
-    package mutating func found(_ bounds: ChannelBounds, newest: Snapshot?) {
+    package mutating func found(_ bounds: ChannelBounds, newest: FoundSnapshot?) {
         guard case .asking = state else { return }
         let place = Place(number: bounds.last, newest: newest)
+        if let newest { epochs.formUnion(newest.table.epochs) }
         if bounds.first > bounds.last {
             state = .attaching(place)
         } else {
@@ -109,7 +100,7 @@ package struct ExporterMachine: Hashable, Sendable {
             state = .searching(search, place)
             return
         }
-        if place.tail != nil { place.tailNumber = search.next }
+        if let tail = place.tail { epochs.insert(tail.epoch) }
         state = .attaching(place)
     }
     /// The carrier has removed its messages below a number: the snapshot may be gone.
@@ -126,19 +117,22 @@ package struct ExporterMachine: Hashable, Sendable {
     ///   - oldest: the oldest sequence that can be read.
     package mutating func attached(runs: [StreamRun], oldest: UInt64) {
         guard case .attaching(let place) = state, let present = runs.last else { return }
+        // To somebody else the origin's present run is one that began before another: that is another origin's.
+        if hasAppended, let newest = place.newest, newest.header.writer != writer,
+            newest.header.epoch != present.epoch, newest.table.knows(present.epoch)
+        {
+            state = .stopped(writer: newest.header.writer)
+            return
+        }
         var position: UInt64 = 0
         if let tail = place.tail {
-            let isKnown = runs.contains { $0.epoch == tail.epoch }
-            // Behind its own last message: somebody has appended since. Before it, the carrier has forgotten that one.
-            if let lastAppended, place.tailNumber > lastAppended, tail.writer != writer, !isKnown {
-                state = .stopped(writer: tail.writer)
-                return
-            }
-            let ancestry = place.newest.map(\.runs) ?? []
+            let ancestry = place.newest.map(\.table.runs) ?? []
             position = RunTable.common(tail.epoch, tail.last, ancestry: ancestry, with: runs)
         }
         position = max(position, oldest - min(oldest, 1))
-        var export = Export(number: place.number, position: position, runs: runs)
+        epochs.formUnion(runs.map(\.epoch))
+        let table = RunTable(runs, undone: epochs.subtracting(runs.map(\.epoch)))
+        var export = Export(number: place.number, position: position, table: table)
         if let newest = place.newest, newest.header.epoch == present.epoch, position == place.tail?.last {
             export.snapshot = newest.numbers.lowerBound
         }
@@ -162,7 +156,7 @@ package struct ExporterMachine: Hashable, Sendable {
             state = .exporting(export)
         } else if let events, events.lowerBound == export.position + 1 {
             // Of a run that began meanwhile there is no snapshot yet.
-            state = export.runs.contains { $0.epoch == epoch } ? .appending(export, events, epoch: epoch) : .asking
+            state = export.table.has(epoch) ? .appending(export, events, epoch: epoch) : .asking
         }
     }
 
@@ -177,7 +171,7 @@ package struct ExporterMachine: Hashable, Sendable {
             }
             return
         }
-        lastAppended = last
+        hasAppended = true
         switch state {
         case .exporting(var export) where export.snapshot == nil:
             (export.snapshot, export.number) = (export.number + 1, last)

@@ -83,12 +83,12 @@ struct InterfaceExporter {
         case .look:
             let sink = try connected()
             let bounds = try await sink.bounds()
-            machine.found(bounds, newest: try await newestSnapshot(sink))
+            machine.found(bounds, newest: try await sink.newestSnapshot(within: bounds)?.found)
         case .message(let number): machine.received(try await news(number, try connected()))
         case .attach: try await attach()
         case .read(let after): return try await read(after)
-        case .appendSnapshot(let position, let last):
-            try await appendSnapshot(position, last)
+        case .appendSnapshot(let position, let table, let last):
+            try await appendSnapshot(position, table, last)
             return true
         case .appendPage(let events, _, let last):
             try await appendPage(events, last)
@@ -109,30 +109,11 @@ struct InterfaceExporter {
         if let sink { return sink }
         throw RelayError(.unavailable, "the carrier's connection is gone")
     }
-    /// A message, if it is whole.
-    private func message(_ number: UInt64, _ sink: any MirrorSink) async throws(RelayError) -> MirrorMessage? {
-        guard let bytes = try await sink.message(number) else { return nil }
-        return try? MirrorMessage(bytes)
-    }
     private func news(_ number: UInt64, _ sink: any MirrorSink) async throws(RelayError) -> MirrorNews {
-        guard let message = try await message(number, sink), message.header.kind == .page,
+        guard let message = try await sink.whole(number), message.header.kind == .page,
             (try? MirrorPage(message)) != nil
         else { return .other }
         return .page(message.header)
-    }
-    /// Nil: there is none, or it is in pieces; then another one is due.
-    private func newestSnapshot(_ sink: any MirrorSink) async throws(RelayError) -> ExporterMachine.Snapshot? {
-        guard let last = try await sink.newest(.snapshot), let end = try await message(last, sink)?.header,
-            end.kind == .snapshot, end.part + 1 == end.parts, last > UInt64(end.part)
-        else { return nil }
-        let numbers = last - UInt64(end.part)...last
-        var parts = SnapshotParts()
-        for number in numbers {
-            guard let bytes = parts.take(try await message(number, sink), at: number) else { continue }
-            guard number == last, let snapshot = try? MirrorSnapshot(bytes, of: end) else { return nil }
-            return ExporterMachine.Snapshot(numbers, end, runs: snapshot.runs)
-        }
-        return nil
     }
 
     // MARK: The origin
@@ -236,10 +217,12 @@ struct InterfaceExporter {
             status.messages += 1
         }
     }
-    private mutating func appendSnapshot(_ position: UInt64, _ last: UInt64) async throws(RelayError) {
+    private mutating func appendSnapshot(
+        _ position: UInt64, _ table: RunTable, _ last: UInt64
+    ) async throws(RelayError) {
         let origin = try attached()
         let snapshot: MirrorSnapshot
-        do throws(RelayError) { snapshot = try await origin.snapshot() } catch {
+        do throws(RelayError) { snapshot = try await origin.snapshot(table) } catch {
             // The channel is as it was.
             forgetOrigin()
             machine.originChanged()

@@ -126,8 +126,8 @@ struct Origin: Sendable {
     // MARK: Snapshots
 
     /// What mirrors have to know beside the events, as it is now.
-    func snapshot() async throws(RelayError) -> MirrorSnapshot {
-        var snapshot = MirrorSnapshot(runs: runs)
+    func snapshot(_ table: RunTable) async throws(RelayError) -> MirrorSnapshot {
+        var snapshot = MirrorSnapshot(table)
         snapshot.schemas = schemas
         snapshot.last = try await connection.ask("Barrier", at: path, returning: Stream1.headSignature) {
             try Stream1.readHead(&$0).last

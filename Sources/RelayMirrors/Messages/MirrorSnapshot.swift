@@ -13,8 +13,8 @@ package struct MirrorSnapshot: Hashable, Sendable {
             (self.name, self.sequence, self.schema, self.state) = (name, sequence, schema, state)
         }
     }
-    /// Of the history, all of them: by rising first sequence, the origin's last.
-    package var runs: [StreamRun]
+    /// The runs of the history, all of them, the origin's last; and the undone ones that are known.
+    package let table: RunTable
     /// The last sequence of each name.
     package var last: [String: UInt64] = [:]
     /// All that the origin reports.
@@ -23,13 +23,13 @@ package struct MirrorSnapshot: Hashable, Sendable {
     /// The interface's, as `Contract` returns it.
     package var contract = ""
 
-    package init(runs: [StreamRun]) { self.runs = runs }
+    package init(_ table: RunTable) { self.table = table }
 
     // MARK: Bytes
 
     package func bytes() throws(RelayError) -> [UInt8] {
-        var writer = WireWriter(capacity: 1_024 + runs.count * 16)
-        try Stream1.write(runs, into: &writer)
+        var writer = WireWriter(capacity: 1_024 + table.size)
+        try table.write(into: &writer)
         try Stream1.write(last, into: &writer)
         try Stream1.write(schemas, into: &writer)
         let states = writer.beginArray(elementAlignment: 8)
@@ -61,7 +61,7 @@ package struct MirrorSnapshot: Hashable, Sendable {
         }
     }
     private init(_ reader: inout WireReader) throws {
-        runs = try Stream1.readRuns(&reader)
+        table = try RunTable(&reader)
         last = try Stream1.readLast(&reader)
         for name in last.keys { try BusNames.check(name, as: .member) }
         schemas = try Stream1.readSchemas(&reader)
@@ -74,16 +74,8 @@ package struct MirrorSnapshot: Hashable, Sendable {
         contract = try reader.string()
     }
     private func fault(in header: MirrorHeader) -> String? {
-        guard let present = runs.last else { return "no run" }
+        guard let present = table.runs.last else { return "no run" }
         if present.epoch != header.epoch { return "the run \(present.epoch) in a snapshot of \(header.epoch)" }
-        if Set(runs.map(\.epoch)).count != runs.count || runs.contains(where: { $0.epoch == 0 }) {
-            return "a run that is there twice, or has the epoch 0"
-        }
-        var before: UInt64 = 1
-        for run in runs {
-            if run.first < before || run.first > MirrorHeader.lastSequence { return "a run from #\(run.first) on" }
-            before = run.first
-        }
         for document in documents where schemas[document.schema]?.event != document.name {
             return "the document \(BusNames.quoted(document.name)) of the schema \(document.schema)"
         }

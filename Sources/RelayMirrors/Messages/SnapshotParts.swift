@@ -11,7 +11,7 @@ extension MirrorSnapshot {
         if parts > MirrorHeader.mostParts {
             throw RelayError(
                 .tooLarge,
-                "what mirrors need beside the events has \(bytes.count) bytes, with \(runs.count) runs and "
+                "what mirrors need beside the events has \(bytes.count) bytes, with \(table.runs.count) runs and "
                     + "\(documents.count) documents; at most \(MirrorHeader.mostParts * size) can be mirrored")
         }
         return (0..<parts).map { part in

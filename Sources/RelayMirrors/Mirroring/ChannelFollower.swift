@@ -72,46 +72,12 @@ struct ChannelFollower {
     private mutating func look(_ source: any MirrorSource) async throws(RelayError) -> Step {
         let bounds = try await source.bounds()
         last = bounds.last
-        guard let newest = try await newestSnapshot(source, bounds) else { return .passed }
-        contracts.learn(newest.snapshot)
+        guard let (newest, snapshot) = try await source.newestSnapshot(within: bounds) else { return .passed }
+        contracts.learn(snapshot)
         let before = machine.replica
-        let change = machine.found(bounds, newest: (newest.number, newest.snapshot.runs))
-        return step(change, nil, newest.snapshot, since: before)
+        let change = machine.found(bounds, newest: newest)
+        return step(change, nil, snapshot, since: before)
     }
-    /// The newest whole snapshot: of one that is being appended, the parts come yet.
-    private func newestSnapshot(
-        _ source: any MirrorSource, _ bounds: ChannelBounds
-    ) async throws(RelayError) -> (number: UInt64, snapshot: MirrorSnapshot)? {
-        guard let newest = try await source.newest(.snapshot), newest <= bounds.last else { return nil }
-        var search = BackwardSearch(ChannelBounds(first: bounds.first, last: newest))
-        repeat {
-            let number = search.next
-            if let (_, snapshot) = try await snapshot(endingAt: number, source) { return (number, snapshot) }
-        } while search.goBack()
-        return nil
-    }
-    /// The snapshot whose last part has a number; nil: there is none that is whole.
-    private func snapshot(
-        endingAt number: UInt64, _ source: any MirrorSource
-    ) async throws(RelayError) -> (MirrorHeader, MirrorSnapshot)? {
-        guard let end = try await message(number, source), end.header.kind == .snapshot,
-            end.header.part + 1 == end.header.parts, number >= UInt64(end.header.parts)
-        else { return nil }
-        var parts = SnapshotParts()
-        for part in number - UInt64(end.header.part)..<number {
-            _ = parts.take(try await message(part, source), at: part)
-        }
-        return parts.take(end, at: number).flatMap { Self.snapshot($0, end.header) }
-    }
-    private static func snapshot(_ bytes: [UInt8], _ header: MirrorHeader) -> (MirrorHeader, MirrorSnapshot)? {
-        // What cannot be read is foreign.
-        do { return (header, try MirrorSnapshot(bytes, of: header)) } catch { return nil }
-    }
-    private func message(_ number: UInt64, _ source: any MirrorSource) async throws(RelayError) -> MirrorMessage? {
-        guard let bytes = try await source.message(number) else { return nil }
-        do throws(RelayError) { return try MirrorMessage(bytes) } catch { return nil }
-    }
-
     /// The message that is wanted, of those that were read ahead where it is among them.
     private mutating func next(_ number: UInt64, _ source: any MirrorSource) async throws(RelayError) -> Message? {
         if ahead.map({ number < $0.first || number >= $0.first + UInt64($0.count) }) ?? true {
@@ -139,13 +105,14 @@ struct ChannelFollower {
             return take(.page(message.header), page, nil, at: number)
         case .snapshot?:
             // Whoever looks at one message alone has not seen the parts before it.
-            let found: (MirrorHeader, MirrorSnapshot)? =
-                if let whole, let header = message?.header { Self.snapshot(whole, header) } else {
-                    try await snapshot(endingAt: number, source)
+            let found =
+                if let whole, let header = message?.header { MirrorSnapshot.found(whole, number...number, header) } else
+                {
+                    try await source.snapshot(endingAt: number)
                 }
-            guard let (header, snapshot) = found else { break }
+            guard let (found, snapshot) = found else { break }
             contracts.learn(snapshot)
-            return take(.snapshot(header, runs: snapshot.runs), nil, snapshot, at: number)
+            return take(.snapshot(found.header, found.table), nil, snapshot, at: number)
         case nil: break
         }
         return take(.other, nil, nil, at: number)

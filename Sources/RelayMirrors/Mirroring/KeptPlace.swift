@@ -7,7 +7,9 @@ struct ContractsOfRuns: Hashable, Sendable {
     init(_ byEpoch: [UInt64: String] = [:]) { self.byEpoch = byEpoch }
 
     mutating func learn(_ snapshot: MirrorSnapshot) {
-        if let epoch = snapshot.runs.last?.epoch, !snapshot.contract.isEmpty { byEpoch[epoch] = snapshot.contract }
+        if let epoch = snapshot.table.runs.last?.epoch, !snapshot.contract.isEmpty {
+            byEpoch[epoch] = snapshot.contract
+        }
     }
     /// The run's own, or that of the next one that is known; nil: none is.
     func contract(of epoch: UInt64, in runs: [StreamRun]) -> String? {
@@ -31,33 +33,27 @@ struct KeptPlace: Hashable, Sendable {
 
     // MARK: Bytes
 
-    func bytes() -> [UInt8] {
-        var writer = WireWriter(capacity: 512)
-        for part in [replica.bytes()] + contracts.byEpoch.sorted(by: { $0.key < $1.key }).map(Self.bytes) {
+    private static let version: UInt32 = 1
+
+    func bytes() throws(RelayError) -> [UInt8] {
+        var writer = WireWriter(capacity: 256 + replica.table.size)
+        writer.uint32(Self.version)
+        try replica.write(into: &writer)
+        let texts = writer.beginArray(elementAlignment: 8)
+        for (epoch, text) in contracts.byEpoch.sorted(by: { $0.key < $1.key }) {
             writer.align(8)
-            writer.uint64(UInt64(part.count))
-            writer.append(part)
+            writer.uint64(epoch)
+            try writer.string(text)
         }
-        return writer.takeBytes()
-    }
-    private static func bytes(_ contract: (key: UInt64, value: String)) -> [UInt8] {
-        var writer = WireWriter(capacity: contract.value.utf8.count + 8)
-        writer.uint64(contract.key)
-        writer.append(Array(contract.value.utf8))
+        try writer.endArray(texts)
         return writer.takeBytes()
     }
     /// Throws `.unavailable` for bytes that are none: the file is damaged, or of a newer version.
     init(_ bytes: [UInt8]) throws(RelayError) {
-        self.init()
         do {
-            var parts = try bytes.withUnsafeBytes { try Self.parts($0) }[...]
-            guard let state = parts.popFirst() else { throw WireFault(.payload("nothing"), at: 0) }
-            replica = try ReplicaState(state)
-            for part in parts {
-                guard part.count > 8 else { throw WireFault(.payload("a contract of \(part.count) bytes"), at: 0) }
-                let epoch = part[..<8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-                contracts = ContractsOfRuns(
-                    contracts.byEpoch.merging([epoch: String(decoding: part[8...], as: UTF8.self)]) { $1 })
+            self = try bytes.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                return try Self(&reader)
             }
         } catch {
             throw RelayError(
@@ -66,17 +62,12 @@ struct KeptPlace: Hashable, Sendable {
                     + "is built again from its carrier", cause: error)
         }
     }
-    private static func parts(_ bytes: UnsafeRawBufferPointer) throws(WireFault) -> [[UInt8]] {
-        var reader = WireReader(bytes)
-        var parts: [[UInt8]] = []
-        while !reader.isAtEnd {
-            try reader.align(8)
-            let length = try reader.uint64()
-            guard length <= UInt64(reader.remaining) else {
-                throw WireFault(.payload("\(length) bytes, of which \(reader.remaining) are left"), at: reader.position)
-            }
-            parts.append(Array(try reader.raw(Int(length))))
-        }
-        return parts
+    private init(_ reader: inout WireReader) throws {
+        let version = try reader.uint32()
+        guard version == Self.version else { throw WireFault(.payload("a place of version \(version)"), at: 0) }
+        let replica = try ReplicaState(&reader)
+        let texts = try reader.elements { reader throws(WireFault) in (try reader.uint64(), try reader.string()) }
+        try reader.finish()
+        self.init(replica: replica, contracts: ContractsOfRuns(Dictionary(texts) { $1 }))
     }
 }

@@ -155,7 +155,7 @@ struct MirrorLoop: ~Copyable {
             last[interface] = parts.count
             parts.append(change.part)
         }
-        for index in last.values { parts[index].state = changes[index].1.place.bytes() }
+        for index in last.values { parts[index].state = try changes[index].1.place.bytes() }
         let committing = Commit(parts, replica, house, configuration.timing.retry, note)
         commit = Task { [note] in
             let hasEnded = try await committing.run()

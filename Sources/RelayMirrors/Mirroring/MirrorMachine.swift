@@ -1,4 +1,4 @@
-package import RelayCore
+import RelayCore
 
 /// What a mirror does next, as a value: with the channel, and with its name on the bus.
 ///
@@ -21,14 +21,13 @@ package struct MirrorMachine: Hashable, Sendable {
     /// As it was found.
     private struct Channel: Hashable {
         let bounds: ChannelBounds
-        let newest: UInt64
+        let horizon: ReplicaState.Horizon
     }
     private enum State: Hashable {
         case apart, asking
         case checking(ReplicaState.Bookmark, Channel)
         case searching(BackwardSearch, Channel)
-        /// `known`: the number of the snapshot that was the newest when the channel was found.
-        case reading(next: UInt64, known: UInt64)
+        case reading(next: UInt64, ReplicaState.Horizon)
     }
     private var state = State.apart
     package private(set) var replica: ReplicaState
@@ -58,16 +57,17 @@ package struct MirrorMachine: Hashable, Sendable {
     /// The carrier's connection has ended, or an answer contradicts another.
     package mutating func disconnected() { state = .apart }
 
-    /// - Parameter newest: the number of the newest whole snapshot, and its runs; nil: there is none. Nobody knows then
+    /// - Parameter newest: the newest whole snapshot; nil: there is none. Nobody knows then
     ///   which messages are of the history: ask again after a while, as whenever the same is demanded again.
-    package mutating func found(
-        _ bounds: ChannelBounds, newest: (number: UInt64, runs: [StreamRun])?
-    ) -> ReplicaChange {
+    package mutating func found(_ bounds: ChannelBounds, newest: FoundSnapshot?) -> ReplicaChange {
         guard case .asking = state, let newest else { return ReplicaChange() }
-        let change = replica.learn(newest.runs)
+        let change = replica.learn(newest.table)
         if change.keepsThrough != nil { isTurned = true }
         goal = bounds.last
-        let channel = Channel(bounds: bounds, newest: newest.number)
+        let isPresent = newest.header.epoch == replica.table.runs.last?.epoch
+        let horizon = ReplicaState.Horizon(
+            number: newest.numbers.upperBound, position: isPresent ? newest.header.last : nil)
+        let channel = Channel(bounds: bounds, horizon: horizon)
         if let bookmark = replica.bookmark, bookmark.number >= bounds.first {
             if bookmark.number <= bounds.last {
                 state = .checking(bookmark, channel)
@@ -75,7 +75,7 @@ package struct MirrorMachine: Hashable, Sendable {
                 search(channel)
             }
         } else {
-            read(from: bounds.first, channel.newest)
+            read(from: bounds.first, horizon)
         }
         return change
     }
@@ -84,41 +84,41 @@ package struct MirrorMachine: Hashable, Sendable {
         case .apart, .asking: break
         case .checking(let bookmark, let channel):
             if news.header == bookmark.header {
-                read(from: bookmark.number + 1, channel.newest)
+                read(from: bookmark.number + 1, channel.horizon)
             } else {
                 search(channel)
             }
         case .searching(var search, let channel):
             if replica.has(news) {
-                read(from: search.next + 1, channel.newest)
+                read(from: search.next + 1, channel.horizon)
             } else if search.goBack() {
                 state = .searching(search, channel)
             } else {
-                read(from: channel.bounds.first, channel.newest)
+                read(from: channel.bounds.first, channel.horizon)
             }
-        case .reading(let next, let known):
+        case .reading(let next, var horizon):
             guard number == next else { break }
             // The snapshot of its run was removed before it was read: another one will come. Or the history is another
             // one: the channel may have some of it that was passed over.
-            if number > known, replica.lacksRun(of: news) || replica.parts(from: news) {
+            if number > horizon.number, replica.lacksRun(of: news) || replica.parts(from: news) {
                 state = .asking
                 break
             }
-            let change = replica.take(news, at: number, isOld: number <= known)
-            read(from: next + 1, known)
+            let change = replica.take(news, at: number, &horizon)
+            read(from: next + 1, horizon)
             return change
         }
         return ReplicaChange()
     }
     /// The carrier has removed its messages up to a number.
     package mutating func removed(through number: UInt64) {
-        if case .reading(let next, let known) = state, next <= number { read(from: number + 1, known) }
+        if case .reading(let next, let horizon) = state, next <= number { read(from: number + 1, horizon) }
     }
     private mutating func search(_ channel: Channel) {
         state = .searching(BackwardSearch(channel.bounds), channel)
     }
-    private mutating func read(from next: UInt64, _ known: UInt64) {
-        state = .reading(next: next, known: known)
+    private mutating func read(from next: UInt64, _ horizon: ReplicaState.Horizon) {
+        state = .reading(next: next, horizon)
         if let goal, next > goal { isCaughtUp = true }
     }
 

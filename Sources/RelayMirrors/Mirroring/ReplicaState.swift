@@ -1,10 +1,21 @@
 package import RelayCore
 
+/// A whole snapshot in a channel, as those who decide see it.
+package struct FoundSnapshot: Hashable, Sendable {
+    /// Of its first and of its last part.
+    package let numbers: ClosedRange<UInt64>
+    package let header: MirrorHeader
+    package let table: RunTable
+    package init(_ numbers: ClosedRange<UInt64>, _ header: MirrorHeader, _ table: RunTable) {
+        (self.numbers, self.header, self.table) = (numbers, header, table)
+    }
+}
+
 /// A message as those who decide see it.
 package enum MirrorNews: Hashable, Sendable {
     case page(MirrorHeader)
     /// The last part of a snapshot that is whole, and the snapshot's runs.
-    case snapshot(MirrorHeader, runs: [StreamRun])
+    case snapshot(MirrorHeader, RunTable)
     /// A foreign message, a part of a snapshot, or none.
     case other
 
@@ -55,34 +66,46 @@ package struct ReplicaState: Hashable, Sendable {
     package var present: StreamRun? { position.flatMap { table.present(at: $0) } }
 
     /// The newest snapshot of the channel, which decides what its older messages mean.
-    package mutating func learn(_ runs: [StreamRun]) -> ReplicaChange {
+    package mutating func learn(_ news: RunTable) -> ReplicaChange {
         var change = ReplicaChange()
-        let undone = table.undone
-        if let common = table.learn(runs, at: position ?? 0), let position, common < position {
+        // What was passed over so far may be of this history.
+        if table.isUndone(by: news) { bookmark = nil }
+        if let common = table.learn(news, at: position ?? 0), let position, common < position {
             (self.position, change.keepsThrough) = (common, common)
         }
-        // What was passed over so far may be of this history.
-        if !table.undone.isSubset(of: undone) { bookmark = nil }
         return change
     }
+    /// The newest snapshot that was learned. What is not behind it says nothing new of the history.
+    struct Horizon: Hashable {
+        let number: UInt64
+        /// What is above follows the snapshot, whatever came before it; nil: the snapshot is of the past.
+        let position: UInt64?
+        /// Events were left for later: until then nobody knows where to read on.
+        var isSkipping = false
+    }
     /// The next message.
-    ///
-    /// - Parameter isOld: it is not behind the newest snapshot that was learned: it says nothing new of the history.
-    package mutating func take(_ news: MirrorNews, at number: UInt64, isOld: Bool) -> ReplicaChange {
+    mutating func take(_ news: MirrorNews, at number: UInt64, _ horizon: inout Horizon) -> ReplicaChange {
+        let isOld = number <= horizon.number
+        if number >= horizon.number { horizon.isSkipping = false }
         guard let header = news.header else { return ReplicaChange() }
-        bookmark = Bookmark(number: number, header: header)
+        let events = if case .page = news { validEvents(of: header) } else { nil as ClosedRange<UInt64>? }
+        if isOld, let events, let follows = horizon.position, events.lowerBound - 1 > max(follows, position ?? 0) {
+            (horizon.isSkipping, bookmark) = (true, nil)
+            return ReplicaChange()
+        }
+        if !horizon.isSkipping { bookmark = Bookmark(number: number, header: header) }
         switch news {
         case .page:
-            guard let events = validEvents(of: header) else { return ReplicaChange() }
+            guard let events else { return ReplicaChange() }
             var change = pass(to: events.lowerBound - 1, ReplicaChange())
             if let position, events.upperBound > position {
                 (change.events, self.position) = (position + 1...events.upperBound, events.upperBound)
             }
             return change
-        case .snapshot(_, let runs):
-            var change = isOld ? ReplicaChange() : learn(runs)
+        case .snapshot(_, let table):
+            var change = isOld ? ReplicaChange() : learn(table)
             // Else it is of the past.
-            if header.epoch == table.runs.last?.epoch {
+            if header.epoch == self.table.runs.last?.epoch {
                 change = pass(to: header.last, change)
                 change.takesStates = true
             }
@@ -109,10 +132,7 @@ package struct ReplicaState: Hashable, Sendable {
     }
     /// Whether a message is a snapshot of a history that this one does not lead to.
     func parts(from news: MirrorNews) -> Bool {
-        guard case .snapshot(_, let runs) = news else { return false }
-        var other = self
-        _ = other.learn(runs)
-        return !other.table.undone.isSubset(of: table.undone)
+        if case .snapshot(_, let other) = news { table.isUndone(by: other) } else { false }
     }
     /// Whether a message is a page of a run that the replica has not heard of.
     func lacksRun(of news: MirrorNews) -> Bool {

@@ -41,7 +41,7 @@ struct ChannelAccount {
             newest = (header, snapshot)
             snapshots += 1
         }
-        guard let table = newest?.snapshot.runs else { return }
+        guard let table = newest?.snapshot.table.runs else { return }
         func isOfHistory(_ sequence: UInt64, _ epoch: UInt64) -> Bool {
             // Of runs that begin at the same sequence the last one has the events.
             table.last { $0.first <= sequence }?.epoch == epoch
@@ -53,7 +53,7 @@ struct ChannelAccount {
                 continue
             }
             if let (header, snapshot) = whole[number] {
-                let isPresent = snapshot.runs.last?.epoch == table.last?.epoch
+                let isPresent = snapshot.table.runs.last?.epoch == table.last?.epoch
                 if isPresent { skip(to: header.last, isFirst: !begun) }
                 if isPresent { begun = true }
             }

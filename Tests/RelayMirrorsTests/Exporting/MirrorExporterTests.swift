@@ -96,7 +96,7 @@ private struct Export {
         try await export.export()
         try await export.check()
         let account = try await export.account()
-        #expect(account.newest?.snapshot.runs.count == 6 && account.missing.isEmpty)
+        #expect(account.newest?.snapshot.table.runs.count == 6 && account.missing.isEmpty)
     }
     @Test("a restored backup, its undoing, and a new journal: the channel leads to what the origin has")
     func restoring() async throws {

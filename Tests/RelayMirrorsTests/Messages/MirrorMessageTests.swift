@@ -30,7 +30,9 @@ import Testing
     }
     private static func snapshot(documents: Int = 1, size: Int = 5) -> MirrorSnapshot {
         var snapshot = MirrorSnapshot(
-            runs: [StreamRun(epoch: 2, first: 1), StreamRun(epoch: 6, first: 4), StreamRun(epoch: 3, first: 4)])
+            RunTable(
+                [StreamRun(epoch: 2, first: 1), StreamRun(epoch: 6, first: 4), StreamRun(epoch: 3, first: 4)],
+                undone: [1, 9]))
         snapshot.last = ["Booked": 7, "Struck": 6]
         snapshot.schemas = [4: EventSchema(event: "Struck", fields: [])]
         snapshot.documents = (0..<documents).map {

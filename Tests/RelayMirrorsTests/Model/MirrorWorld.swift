@@ -13,6 +13,8 @@ struct MirrorWorld: Hashable {
         case export, exportUnheard, killExporter
         /// The carrier syncs; dies; removes its oldest message; loses the channel; is written to by somebody else.
         case sync, forget, expire, delete, foreign
+        /// The channel is copied, and put back.
+        case copyChannel, oldChannel
         /// The mirror takes in the next message; dies.
         case mirror, killMirror
         /// The mirror's file is lost, copied, and put back.
@@ -52,6 +54,8 @@ struct MirrorWorld: Hashable {
             case .expire: expire()
             case .delete: delete()
             case .foreign: channel.append(nil, expecting: nil) != nil
+            case .copyChannel: channel.backUp()
+            case .oldChannel: setBack()
             case .mirror: mirror.step(channel)
             case .killMirror: killMirror()
             case .loseFile: goBack { $0.loseFile() }
@@ -87,6 +91,12 @@ struct MirrorWorld: Hashable {
     private mutating func delete() -> Bool {
         if channel.newest != nil { forgotSnapshot = true }
         if !channel.delete() { return false }
+        disconnect()
+        return true
+    }
+    private mutating func setBack() -> Bool {
+        if !channel.restore() { return false }
+        forgotSnapshot = true
         disconnect()
         return true
     }
@@ -127,10 +137,10 @@ struct MirrorWorld: Hashable {
                         oldest: origin.journal.pruned + 1)
                 }
                 if case .read = exporter.demand { return exporter != before }
-            case .appendSnapshot(let position, let number):
+            case .appendSnapshot(let position, let table, let number):
                 let header = MirrorHeader.snapshot(
                     at: position, epoch: origin.epoch, journal: 101, writer: exporter.writer)
-                let last = channel.append(header, runs: origin.journal.runs, expecting: number)
+                let last = channel.append(header, table, expecting: number)
                 exporter.appended(isHeard ? last : nil)
                 return true
             case .appendPage(let events, let epoch, let number):
@@ -210,17 +220,8 @@ struct MirrorWorld: Hashable {
         }
     }
     /// Everybody does what there is to do, and nothing else happens: all have what the origin has.
-    ///
-    /// - Parameter isHealed: where the channel has forgotten the snapshot of a history that replaced another one, the
-    ///   origin's next run has begun: before, nothing tells a mirror that never heard of the former one's run which of
-    ///   the two is the newer one.
-    mutating func finish(isHealed: Bool = false) {
+    mutating func finish() {
         settle()
-        if isHealed, forgotSnapshot && !origin.undone.isEmpty {
-            origin.beginNextRun()
-            exporter.originChanged()
-            settle()
-        }
         if mirror.file.head != origin.journal.head {
             faults.append("\(origin.journal.head) events, \(mirror.file.head) at the mirror")
         }
@@ -253,8 +254,12 @@ extension MirrorWorld.Input {
     /// then, or in what the subscriber gets.
     fileprivate var changesWhatIsKept: Bool {
         switch self {
-        case .commit, .backUp, .export, .exportUnheard, .killExporter, .sync, .foreign, .copyFile, .subscribe: false
-        case .restart, .prune, .restore, .forget, .expire, .delete, .mirror, .killMirror, .loseFile, .oldFile: true
+        case .commit, .backUp, .export, .exportUnheard, .killExporter, .sync, .foreign, .copyFile, .copyChannel,
+            .subscribe:
+            false
+        case .restart, .prune, .restore, .forget, .expire, .delete, .oldChannel, .mirror, .killMirror, .loseFile,
+            .oldFile:
+            true
         }
     }
 }

@@ -4,70 +4,86 @@ import RelayCore
 
 /// A channel of a carrier that forgets, as a value.
 struct ModelChannel: Hashable {
+    /// What is on the carrier's disk.
+    private struct Kept: Hashable {
+        var messages: [Message] = []
+        var removed: UInt64 = 0
+        /// The last number that survives the carrier's death.
+        var synced: UInt64 = 0
+    }
     private struct Message: Hashable {
         /// Nil: it is foreign.
         let header: MirrorHeader?
-        var runs: [StreamRun] = []
+        var table = RunTable()
     }
-    private var messages: [Message] = []
-    private var removed: UInt64 = 0
-    /// The last number that survives the carrier's death.
-    private var synced: UInt64 = 0
+    private var kept = Kept()
+    private var backup: Kept?
 
-    private var last: UInt64 { removed + UInt64(messages.count) }
-    var bounds: ChannelBounds { ChannelBounds(first: removed + 1, last: last) }
+    private var last: UInt64 { kept.removed + UInt64(kept.messages.count) }
+    var bounds: ChannelBounds { ChannelBounds(first: kept.removed + 1, last: last) }
 
     func news(_ number: UInt64) -> MirrorNews {
-        guard number > removed, number <= last else { return .other }
-        let message = messages[Int(number - removed) - 1]
+        guard number > kept.removed, number <= last else { return .other }
+        let message = kept.messages[Int(number - kept.removed) - 1]
         return switch message.header?.kind {
         case .page: .page(message.header!)
-        case .snapshot: .snapshot(message.header!, runs: message.runs)
+        case .snapshot: .snapshot(message.header!, message.table)
         case nil: .other
         }
     }
-    var newest: ExporterMachine.Snapshot? {
-        for number in (removed...last).dropFirst().reversed() {
-            if case .snapshot(let header, let runs) = news(number) {
-                return ExporterMachine.Snapshot(number...number, header, runs: runs)
+    var newest: FoundSnapshot? {
+        for number in (kept.removed...last).dropFirst().reversed() {
+            if case .snapshot(let header, let table) = news(number) {
+                return FoundSnapshot(number...number, header, table)
             }
         }
         return nil
     }
     func has(_ event: ModelEvent) -> Bool {
-        messages.contains { message in
+        kept.messages.contains { message in
             guard let header = message.header, header.kind == .page else { return false }
             return header.epoch == event.epoch && header.events.contains(event.sequence)
         }
     }
 
-    mutating func append(_ header: MirrorHeader?, runs: [StreamRun] = [], expecting number: UInt64?) -> UInt64? {
+    mutating func append(_ header: MirrorHeader?, _ table: RunTable = RunTable(), expecting number: UInt64?) -> UInt64?
+    {
         if let number, number != last { return nil }
-        messages.append(Message(header: header, runs: runs))
+        kept.messages.append(Message(header: header, table: table))
         return last
     }
     mutating func sync() -> Bool {
-        if synced == last { return false }
-        synced = last
+        if kept.synced == last { return false }
+        kept.synced = last
         return true
     }
     /// Returns the runs whose snapshots were forgotten; nil: nothing was.
     mutating func forget() -> Set<UInt64>? {
-        let kept = Int(max(synced, removed) - removed)
-        if kept == messages.count { return nil }
-        let forgotten = messages[kept...].compactMap { $0.header }.filter { $0.kind == .snapshot }
-        messages.removeLast(messages.count - kept)
+        let rest = Int(max(kept.synced, kept.removed) - kept.removed)
+        if rest == kept.messages.count { return nil }
+        let forgotten = kept.messages[rest...].compactMap { $0.header }.filter { $0.kind == .snapshot }
+        kept.messages.removeLast(kept.messages.count - rest)
         return Set(forgotten.map(\.epoch))
     }
     mutating func expire() -> Bool {
-        if messages.isEmpty { return false }
-        messages.removeFirst()
-        removed += 1
+        if kept.messages.isEmpty { return false }
+        kept.messages.removeFirst()
+        kept.removed += 1
         return true
     }
     mutating func delete() -> Bool {
         if last == 0 { return false }
-        self = Self()
+        kept = Kept()
+        return true
+    }
+    mutating func backUp() -> Bool {
+        if backup == kept { return false }
+        backup = kept
+        return true
+    }
+    mutating func restore() -> Bool {
+        guard let backup, backup != kept else { return false }
+        kept = backup
         return true
     }
 }

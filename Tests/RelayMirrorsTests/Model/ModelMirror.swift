@@ -48,8 +48,7 @@ struct ModelMirror: Hashable {
                 // Again after a while.
                 if hasLooked { return self != before }
                 hasLooked = true
-                let newest = channel.newest.map { (number: $0.numbers.upperBound, runs: $0.runs) }
-                commit(machine.found(channel.bounds, newest: newest), nil)
+                commit(machine.found(channel.bounds, newest: channel.newest), nil)
             case .message(let number):
                 if number > channel.bounds.last { return self != before }
                 if number < channel.bounds.first {

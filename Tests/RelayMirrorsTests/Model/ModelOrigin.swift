@@ -44,8 +44,6 @@ struct ModelOrigin: Hashable {
         begin()
         return true
     }
-    /// Whatever the number of runs.
-    mutating func beginNextRun() { begin() }
     mutating func prune() -> Bool {
         if journal.pruned == journal.head { return false }
         journal.pruned += 1

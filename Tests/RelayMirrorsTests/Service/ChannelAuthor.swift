@@ -39,7 +39,7 @@ final class ChannelAuthor {
     func snapshot(at position: UInt64) async throws {
         // What never comes were entries.
         if position > self.position { last["Entry"] = position }
-        var snapshot = MirrorSnapshot(runs: runs)
+        var snapshot = MirrorSnapshot(RunTable(runs))
         (snapshot.schemas, snapshot.contract, snapshot.last) = (schemas, contract, last)
         let header = MirrorHeader.snapshot(at: position, epoch: epoch, journal: runs[0].epoch, writer: 1)
         for message in try snapshot.messages(header) { try await append(message) }

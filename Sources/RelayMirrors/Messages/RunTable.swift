@@ -1,20 +1,22 @@
 package import RelayCore
 
-/// The runs of an origin, as the newest snapshot that a replica has taken in lists them.
+/// The runs of an origin, as a snapshot lists them, or as a replica knows them by the snapshots that it has taken in.
 ///
 /// An epoch names a history: it is random, and what was committed before its run is fixed when that begins. A restored
 /// journal begins another run. So the last run of a table says which history is the origin's.
 package struct RunTable: Hashable, Sendable {
     /// By rising first sequence. The last one is open: the origin may have more of it.
     package private(set) var runs: [StreamRun]
-    /// The epochs of runs that were in the table, and are of no history of the origin's any more.
+    /// The epochs of runs that began before the last one, and are not of its history.
     package private(set) var undone: Set<UInt64>
 
     package init(_ runs: [StreamRun] = [], undone: Set<UInt64> = []) { (self.runs, self.undone) = (runs, undone) }
 
     package var isEmpty: Bool { runs.isEmpty }
     /// Whether a run is, or was, of the origin's history.
-    func knows(_ epoch: UInt64) -> Bool { undone.contains(epoch) || runs.contains { $0.epoch == epoch } }
+    package func knows(_ epoch: UInt64) -> Bool { undone.contains(epoch) || has(epoch) }
+    func has(_ epoch: UInt64) -> Bool { runs.contains { $0.epoch == epoch } }
+    package var epochs: Set<UInt64> { undone.union(runs.map(\.epoch)) }
     /// The run whose events come next behind a position.
     package func present(at position: UInt64) -> StreamRun? { runs.last { $0.first - 1 <= position } }
     /// The sequences that are of a run in this history; nil: none are, or the run is not in it.
@@ -44,17 +46,35 @@ package struct RunTable: Hashable, Sendable {
         return common?.from(head: .max) ?? 0
     }
 
-    /// Takes in the runs of a snapshot. Returns up to where a replica that has come to a position stays as it is; nil:
-    /// the snapshot says nothing new.
-    package mutating func learn(_ other: [StreamRun], at position: UInt64) -> UInt64? {
-        guard let newest = other.last?.epoch else { return nil }
-        // An origin never goes back to a run: what ends in one that is known is older than what is known.
-        if knows(newest) { return nil }
+    /// Whether this table takes the place of another one: its last run began later than the other's.
+    ///
+    /// A snapshot's last run was the origin's when it was written. So all others that it names began before: one of
+    /// them that ends the other table proves it to be the older one. Where neither names the last run of the other, the
+    /// channel had lost one of them, and the one that it has now counts.
+    private func replaces(_ other: Self) -> Bool {
+        guard let mine = runs.last?.epoch, let theirs = other.runs.last?.epoch else { return !isEmpty }
+        if mine == theirs { return false }
+        return knows(theirs) || !other.knows(mine)
+    }
+    /// Whether a table would take the place of this one, which has runs that it lacks.
+    package func isUndone(by other: Self) -> Bool {
+        guard other.replaces(self) else { return false }
+        let kept = Set(other.runs.map(\.epoch))
+        return runs.contains { !kept.contains($0.epoch) }
+    }
+    /// Takes in the table of a snapshot. Returns up to where a replica that has come to a position stays as it is; nil:
+    /// the runs are as they were.
+    package mutating func learn(_ other: Self, at position: UInt64) -> UInt64? {
+        guard other.replaces(self) else {
+            if other.runs.last?.epoch == runs.last?.epoch { undone.formUnion(other.undone) }
+            return nil
+        }
         let common =
-            present(at: position).map { Self.common($0.epoch, position, ancestry: runs, with: other) } ?? position
-        undone.formUnion(runs.map(\.epoch))
-        undone.subtract(other.map(\.epoch))
-        runs = other
+            present(at: position).map { Self.common($0.epoch, position, ancestry: runs, with: other.runs) } ?? position
+        // Of a table that the other one does not name nobody knows when its runs began.
+        let older = runs.last.map { other.knows($0.epoch) } ?? true ? epochs : []
+        undone = older.union(other.undone).subtracting(other.runs.map(\.epoch))
+        runs = other.runs
         return common
     }
 }
