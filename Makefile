@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test one record test-release check-release latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
+.PHONY: help build check test one record test-release check-release latencies soak tsan asan figures demo demo-hosts bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -19,6 +19,7 @@ export SWIFT_BACKTRACE ?= enable=yes,interactive=no,color=no,threads=crashed,ima
 
 help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
+	@echo "make demo-hosts   three hosts, of which one mirrors the services of the others; ends by itself"
 	@echo "make check   the quick ones: format, warnings, and the tests without buses and processes; under a minute when built"
 	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
 	@echo "make one     T=OrderTests: builds the tests' target of that suite alone, and runs the suite"
@@ -85,6 +86,8 @@ test-machine: dependencies-machine deb
 
 demo: dependencies-build
 	@scripts/demo
+demo-hosts: dependencies-build
+	@scripts/demo-hosts
 
 lint:
 	scripts/lint-format

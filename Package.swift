@@ -157,7 +157,7 @@ let package = Package(
             name: "relay-bench", dependencies: ["RelayCore", "RelayTestKit"], path: "Benchmarks/relay-bench",
             swiftSettings: strict),
         .executableTarget(
-            name: "mirror-bench", dependencies: ["RelayCore", "RelayJournal", "RelayMirrors"],
+            name: "mirror-bench", dependencies: ["RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit"],
             path: "Benchmarks/mirror-bench", swiftSettings: strict),
         // What scripts/figures counts the instructions of.
         .executableTarget(
@@ -309,13 +309,21 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
             path: "Examples/document-view/ScoreTests"),
         .target(name: "Fleet", dependencies: ["RelayCore"], path: "Examples/fleet/Fleet"),
         .target(name: "FleetViews", dependencies: ["Fleet", "RelayCore"], path: "Examples/fleet/FleetViews"),
-        .executableTarget(name: "fleet-unit", dependencies: ["Fleet", "RelayCore"], path: "Examples/fleet/fleet-unit"),
+        .executableTarget(
+            name: "fleet-unit", dependencies: ["Fleet", "RelayCore", "RelayJournal"], path: "Examples/fleet/fleet-unit"),
         .executableTarget(
             name: "fleet-dashboard", dependencies: ["Fleet", "FleetViews", "RelayCore"],
             path: "Examples/fleet/fleet-dashboard"),
         .testTarget(
             name: "FleetTests", dependencies: ["Fleet", "FleetViews", "fleet-unit", "RelayCore", "RelayTestKit"],
             path: "Examples/fleet/FleetTests"),
+        // Examples against mirrors, with the bridge's processes.
+        .testTarget(
+            name: "HostsTests",
+            dependencies: [
+                "Fleet", "FleetViews", "fleet-unit", "Shop", "ShopViews", "shop-service", "relay-bridge", "RelayCore",
+                "RelayTestKit",
+            ], path: "Tests/Hosts", swiftSettings: strict),
     ]
 }
 

@@ -130,8 +130,11 @@ let package = Package(
             name: "FleetViews", dependencies: ["Fleet", .product(name: "RelayCore", package: "relay")],
             path: "fleet/FleetViews"),
         .executableTarget(
-            name: "fleet-unit", dependencies: ["Fleet", .product(name: "RelayCore", package: "relay")],
-            path: "fleet/fleet-unit"),
+            name: "fleet-unit",
+            dependencies: [
+                "Fleet", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "fleet/fleet-unit"),
         .executableTarget(
             name: "fleet-dashboard",
             dependencies: ["Fleet", "FleetViews", .product(name: "RelayCore", package: "relay")],

@@ -36,6 +36,28 @@ public struct SignalSampled: Sample {
     public init(number: UInt64, celsius: Double) { (self.number, self.celsius) = (number, celsius) }
 }
 
+/// What a unit writes down. Durable: it is there after the unit, and on other hosts, where a mirror has it.
+public enum UnitLog1: EnumInterface {
+    case started(UnitStarted), overheated(UnitOverheated)
+
+    public static let name = "org.example.fleet.UnitLog1"
+    public static var contract: Contract<Self> {
+        started
+        overheated
+    }
+}
+public struct UnitStarted: DomainEvent, Hashable {
+    public typealias Interface = UnitLog1
+    public let unit: Int32
+    public init(unit: Int32) { self.unit = unit }
+}
+public struct UnitOverheated: DomainEvent, Hashable {
+    public typealias Interface = UnitLog1
+    public let unit: Int32
+    public let celsius: Double
+    public init(unit: Int32, celsius: Double) { (self.unit, self.celsius) = (unit, celsius) }
+}
+
 /// One service of the fleet. Every other one has a ring.
 public struct FleetUnit: Hashable, Sendable {
     public let index: Int

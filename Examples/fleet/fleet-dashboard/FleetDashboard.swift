@@ -3,13 +3,14 @@ import FleetViews
 import Glibc
 import RelayCore
 
-/// The fleet on one screen: `fleet-dashboard [--lines | --once] [--for SECONDS] [--units COUNT]`.
+/// The fleet on one screen: `fleet-dashboard [--lines | --once | --log [--host HOST]] [--for SECONDS] [--units COUNT]`.
 @main struct FleetDashboard: RelayProgram {
     static func run() async throws {
         let options = try Options(CommandLine.arguments.dropFirst())
         switch options.form {
         case .screen where isatty(STDOUT_FILENO) == 1: try await screen(options)
         case .once: try await once(options)
+        case .log: try await log(options)
         default: try await lines(options)
         }
     }
@@ -68,6 +69,13 @@ import RelayCore
         watcher.end()
         try conclude(watcher.model)
     }
+    /// What the units have written down: here, or on another host.
+    private static func log(_ options: Options) async throws {
+        let log = try FleetLog(options.units, at: options.host) { say($0) }
+        defer { log.end() }
+        // Until it is ended.
+        try? await Task.sleep(for: options.duration ?? .seconds(1_000_000_000))
+    }
     /// Throws if a sample was counted twice, or neither came nor was named as missing: this never happens.
     private static func conclude(_ model: FleetModel) throws {
         guard model.unaccounted == 0 else {
@@ -83,9 +91,11 @@ import RelayCore
 
 /// What the command line asks for.
 struct Options {
-    enum Form { case screen, lines, once }
+    enum Form { case screen, lines, once, log }
     var form = Form.screen
     var duration: Duration?
+    /// Whose log; nil: this one's.
+    var host: String?
     var units = FleetUnit.all(10)
 
     init(_ arguments: ArraySlice<String>) throws {
@@ -94,13 +104,20 @@ struct Options {
             switch option {
             case "--lines": form = .lines
             case "--once": form = .once
+            case "--log": form = .log
+            case "--host": host = rest.popFirst()
             case "--for": duration = .seconds(try Self.number(option, rest.popFirst(), 1...1_000_000))
             case "--units": units = FleetUnit.all(try Self.number(option, rest.popFirst(), 1...100))
             default:
                 throw RelayError(
                     .invalidArgument,
-                    "no option '\(option)'; usage: fleet-dashboard [--lines | --once] [--for SECONDS] [--units COUNT]")
+                    "no option '\(option)'; usage: fleet-dashboard [--lines | --once | --log [--host HOST]] "
+                        + "[--for SECONDS] [--units COUNT]")
             }
+        }
+        if host != nil && form != .log {
+            throw RelayError(
+                .invalidArgument, "samples are kept nowhere, and stay on their host: --host goes with --log")
         }
     }
     private static func number(_ option: String, _ text: String?, _ range: ClosedRange<Int>) throws -> Int {

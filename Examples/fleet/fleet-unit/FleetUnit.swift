@@ -1,8 +1,10 @@
 import Fleet
 import Glibc
 import RelayCore
+import RelayJournal
 
-/// One unit: `fleet-unit INDEX [SAMPLES A SECOND [SAMPLES IN ALL]]`. It samples as soon as somebody listens.
+/// One unit: `fleet-unit INDEX [SAMPLES A SECOND [SAMPLES IN ALL]]`. It samples as soon as somebody listens. With a folder
+/// in `FLEET_STATE` it has a log.
 @main struct FleetUnitProgram: RelayProgram {
     static func run() async throws {
         let numbers = CommandLine.arguments.dropFirst().map { Int($0) ?? -1 }
@@ -19,23 +21,37 @@ import RelayCore
     }
     private static func run<S: Sample>(_ unit: FleetUnit, _ type: S.Type, rate: Int, most: Int) async throws
     where S.Interface.Durability == Volatile {
-        let service = try EventService(name: unit.service, exporting: S.Interface.self)
+        let isLogging = getenv("FLEET_STATE") != nil
+        let service =
+            try isLogging ? logging(unit, type) : EventService(name: unit.service, exporting: S.Interface.self)
+        if isLogging { try await service.publish(UnitStarted(unit: Int32(unit.index))) }
         let sampler = Task {
             while service.metrics.streams.allSatisfy({ $0.subscribers == 0 }) {
                 try await Task.sleep(for: .milliseconds(10))
             }
-            var (pace, number) = (Pace(rate: rate), 0)
+            var (pace, number, isHot) = (Pace(rate: rate), 0, false)
             while number < most {
                 try await Task.sleep(for: .milliseconds(10))
                 for _ in 0..<min(pace.due(at: .now), most - number) {
                     number += 1
                     let celsius = 20 + Double(unit.index) + 5 * sin(Double(number) / 500)
                     try service.publish(S(number: UInt64(number), celsius: celsius))
+                    let wasHot = isHot
+                    isHot = celsius > 24 + Double(unit.index)
+                    if isHot, !wasHot, isLogging {
+                        try await service.publish(UnitOverheated(unit: Int32(unit.index), celsius: celsius))
+                    }
                 }
             }
         }
         defer { sampler.cancel() }
         try await service.run()
+    }
+    private static func logging<S: Sample>(_ unit: FleetUnit, _ type: S.Type) throws -> EventService {
+        let folder = getenv("FLEET_STATE").map { String(cString: $0) } ?? ""
+        return try EventService(
+            name: unit.service, exporting: S.Interface.self, UnitLog1.self,
+            journal: try EventJournal(directory: "\(folder)/\(unit.index)"))
     }
 }
 

@@ -1,7 +1,8 @@
 import RelayCore
 import Shop
 
-/// The view model of a window: all orders and the cold store's temperature, as they are now.
+/// The view model of a window: all orders and the cold store's temperature, as they are now. At a mirror, which answers
+/// no commands, the orders are those of all events since the beginning, and nobody measures.
 @MainActor public final class OrderBoard {
     public private(set) var orders: [Int64: Order] = [:]
     public private(set) var celsius: Double?
@@ -18,12 +19,24 @@ import Shop
         } then: { [weak self] event in
             self?.apply(event)
         } onFailure: { [weak self] error in
-            self?.trouble = error.message
+            if error.code == .readOnly { self?.followEvents(of: relay) } else { self?.trouble = error.message }
         }
         let climate = try relay.subscribe(to: TemperatureMeasured.self, onGap: .ignore) { [weak self] event in
             self?.celsius = event.celsius
         }
         subscriptions = [orders, climate]
+    }
+    private func followEvents(of relay: EventRelay) {
+        do {
+            subscriptions = [
+                try relay.subscribe(to: Orders1.self, from: .beginning) { [weak self] event in
+                    self?.apply(event)
+                } onGap: { [weak self] gap in
+                    self?.trouble = gap.description
+                }
+            ]
+            isFilled = true
+        } catch { trouble = "\(error)" }
     }
     public func show(_ reply: ListOrders.Reply) {
         orders = Dictionary(uniqueKeysWithValues: reply.orders.map { ($0.orderID, $0) })

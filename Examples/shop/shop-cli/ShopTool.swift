@@ -24,7 +24,13 @@ import ShopViews
         case ("ship", 2):
             try await relay.call(ShipOrder(orderID: Int64(arguments[1]) ?? 0))
             print("shipped")
-        case ("board", 1): try await board(relay)
+        case ("board", 1):
+            if let host {
+                throw RelayError(
+                    .readOnly, "the board asks the shop, which answers at \(host) alone: here, watch shows what happens"
+                )
+            }
+            try await board(relay)
         case ("watch", 2): try await watch(relay, arguments[1])
         default:
             throw RelayError(

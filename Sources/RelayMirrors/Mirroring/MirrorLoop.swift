@@ -48,10 +48,17 @@ struct MirrorLoop: ~Copyable {
 
     consuming func run() async throws {
         var arrivals = news.makeAsyncIterator()
-        while true {
-            try Task.checkCancellation()
-            let hasMoved = try await turn()
-            if !hasMoved { await arrivals.next() }
+        do {
+            while true {
+                try Task.checkCancellation()
+                let hasMoved = try await turn()
+                if !hasMoved { await arrivals.next() }
+            }
+        } catch {
+            // What comes after this loop finds the replica as it is left.
+            commit?.cancel()
+            _ = await commit?.result
+            throw error
         }
     }
     /// Returns whether anything was done: then there may be more.

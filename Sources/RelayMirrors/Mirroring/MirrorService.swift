@@ -30,32 +30,66 @@ package final class MirrorService: Sendable {
             directory: configuration.directory, retention: ReplicaRetention(configuration.retention),
             onNotice: configuration.onNotice)
         defer { replica.close() }
+        do {
+            // Again with each interface that the origin has got since.
+            while true { try await follow(replica, onReady) }
+        } catch  where Task.isCancelled {}
+    }
+    /// Returns when there is another interface to follow.
+    private func follow(_ replica: ReplicaJournal, _ onReady: @escaping @Sendable () -> Void) async throws {
         var places: [String: KeptPlace] = [:]
         for (interface, bytes) in try await replica.states() { places[interface] = try KeptPlace(bytes) }
-        let interfaces = try await interfaces(besides: places.keys)
+        let interfaces = try await interfaces(besides: Set(places.keys))
         let house = MirrorHouse(configuration, replica, onReady)
-        let loop = MirrorLoop(
-            interfaces.map { ChannelFollower($0, places[$0] ?? KeptPlace()) }, configuration, carrier, replica, house
-        ) { [self] change in figures.withLock { change(&$0) } }
-        do { try await loop.run() } catch {
+        let followers = interfaces.sorted().map { ChannelFollower($0, places[$0] ?? KeptPlace()) }
+        do {
+            try await withThrowingTaskGroup { group in
+                group.addTask { [self] in
+                    try await MirrorLoop(followers, configuration, carrier, replica, house) { [self] change in
+                        figures.withLock { change(&$0) }
+                    }.run()
+                }
+                group.addTask { [self] in
+                    while try await !hasAnother(than: interfaces) {
+                        try await Task.sleep(for: configuration.timing.look)
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch {
             await house.end()
-            if Task.isCancelled { return }
             throw error
         }
         await house.end()
     }
     /// Those that are configured, or else those that the carrier or the replica has: at least one.
-    private func interfaces(besides kept: some Sequence<String>) async throws -> [String] {
-        if !configuration.interfaces.isEmpty { return configuration.interfaces.sorted() }
+    private func interfaces(besides kept: Set<String>) async throws -> Set<String> {
+        if !configuration.interfaces.isEmpty { return Set(configuration.interfaces) }
         while true {
-            var found = Set(kept)
-            do throws(RelayError) {
-                let channels = try await carrier.channels()
-                found.formUnion(channels.filter { $0.host == name.host && $0.service == name.service }.map(\.interface))
-            } catch { figures.withLock { $0.trouble = error.message } }
-            if !found.isEmpty { return found.sorted() }
+            var found = kept
+            do throws(RelayError) { found.formUnion(try await channels().map(\.interface)) } catch {
+                figures.withLock { $0.trouble = error.message }
+            }
+            if !found.isEmpty { return found }
             try await Task.sleep(for: configuration.timing.retry)
         }
+    }
+    private func channels() async throws(RelayError) -> [ChannelName] {
+        try await carrier.channels().filter { $0.host == name.host && $0.service == name.service }
+    }
+    /// Whether the carrier has a channel that is to be followed, too, and can be: one that has a snapshot.
+    private func hasAnother(than interfaces: Set<String>) async throws -> Bool {
+        if !configuration.interfaces.isEmpty { return false }
+        do throws(RelayError) {
+            for channel in try await channels() where !interfaces.contains(channel.interface) {
+                let source = try await carrier.source(of: channel)
+                if try await source.newestSnapshot(within: try await source.bounds()) != nil { return true }
+            }
+        } catch {
+            // The followers say what is wrong with the carrier.
+        }
+        return false
     }
 }
 
@@ -64,13 +98,15 @@ package struct MirrorConfiguration: Sendable {
     package struct Timing: Sendable {
         /// Between two attempts at what is away.
         package var retry = Duration.seconds(1)
+        /// Between two looks for interfaces that are new.
+        package var look = Duration.seconds(5)
         package init() {}
     }
     package let name: MirrorName
     package let bus: Bus
     /// The replica's.
     package let directory: String
-    /// Those to mirror; empty: all that the carrier has at the start.
+    /// Those to mirror; empty: all that the carrier has.
     package var interfaces: [String] = []
     /// In place of what the origin's contracts require, by interface.
     package var requirements: [String: PeerRequirement] = [:]

@@ -1,13 +1,18 @@
 import RelayCore
 import RelayTool
+import Synchronization
 
-/// The service as the library's follower sees it.
+/// The service as the library's relay sees it.
 final class BusService: FollowedService {
     private let service: String
     private let bus: Bus
-    private let follower: ServiceFollower
+    private let relay: EventRelay
     /// nil: calls start nothing.
     private let start: StartWatch?
+    private let deliver: @Sendable (WatchInput) -> Void
+    /// What is followed, by interface.
+    private let followed = Mutex<[String: LiveEvents]>([:])
+    private let subscriptions: [Subscription]
 
     /// `start` watches the service's unit while a call starts it; nil: calls start nothing.
     ///
@@ -18,34 +23,48 @@ final class BusService: FollowedService {
         note: @escaping @Sendable (String) -> Void = { _ in },
         deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws(CLIFailure) {
-        (self.service, self.start) = (service, start)
+        (self.service, self.start, self.deliver) = (service, start, deliver)
         bus = Bus(choice)
         do {
-            follower = try ServiceFollower(
-                service: service, on: bus, activation: start == nil ? .ifRunning : .onDemand, cursors: cursors,
-                cursorNamespace: "relay-cli",
-                onCursorFailure: { name, error in note("the place of '\(name)': \(error.message)") },
-                onConnectionFailure: { error in
+            relay = try EventRelay(
+                following: service, on: bus, delivery: .immediate, activation: start == nil ? .ifRunning : .onDemand,
+                cursors: cursors, cursorNamespace: "relay-cli")
+            let publisher = relay.publisher
+            subscriptions = [
+                publisher.subscribe(to: EventRelay.State.self, onGap: .ignore) { state in
+                    if let state = ServiceState(state) { deliver(.state(state)) }
+                },
+                publisher.subscribe(to: EventRelay.CursorFailure.self, onGap: .ignore) { failure in
+                    note("the place of '\(failure.name)': \(failure.error.message)")
+                },
+                publisher.subscribe(to: EventRelay.ConnectionFailure.self, onGap: .ignore) { failure in
                     // This program's own trouble is said at once; what else it means, its verb knows.
-                    if error.cause is SystemError { note(error.message) } else { deliver(.outage(error.message)) }
-                }
-            ) { output in
-                if let input = WatchInput(output) { deliver(input) }
-            }
+                    let (message, isOwn) = (failure.error.message, failure.error.cause is SystemError)
+                    if isOwn { note(message) } else { deliver(.outage(message)) }
+                },
+            ]
         } catch {
             let error = error as? RelayError
             throw CLIFailure(error?.code == .invalidArgument ? .usage : .software, error?.message ?? "no bus thread")
         }
     }
 
-    func activate() { follower.activate() }
-    func invalidate() { follower.invalidate() }
+    func activate() { relay.activate() }
+    func invalidate() { relay.invalidate() }
 
     func follow(_ selection: EventSelection) async {
-        for (interface, names) in selection.names { follower.follow(interface: interface, names: names) }
-        // The follower has asked to be attached; the service answers what is asked of an object in order.
+        for (interface, names) in selection.names { follow(interface, names) }
+        // The relay has asked to be attached; the service answers what is asked of an object in order.
         for interface in selection.names.keys {
-            _ = try? await follower.call(interface: Stream1.name, member: "Schemas", at: Stream1.path(of: interface))
+            _ = try? await relay.call(
+                path: Stream1.path(of: interface), interface: Stream1.name, member: "Schemas", timeout: .seconds(5))
+        }
+    }
+    private func follow(_ interface: String, _ names: Set<String>?) {
+        followed.withLock { followed in
+            if let present = followed[interface], present.names == names { return }
+            // Only a name that is none is refused, and the service has described itself by it.
+            followed[interface] = try? LiveEvents(of: interface, named: names, relay, deliver)
         }
     }
 
@@ -53,7 +72,8 @@ final class BusService: FollowedService {
         interface: String, names: Set<String>?, from start: StreamPosition, onNews: @escaping @Sendable () -> Void
     ) throws(CLIFailure) -> any PulledEvents {
         do {
-            return try follower.subscribe(interface: interface, names: names, from: start, onNews: onNews)
+            return PulledEnvelopes(
+                try relay.envelopes(of: interface, named: names, from: start, onNews: onNews))
         } catch {
             throw FailureMapping.failure(ofCursor: error)
         }
@@ -62,8 +82,8 @@ final class BusService: FollowedService {
     func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
         do {
             let signature = try Signature(call.signature)
-            let send = { @Sendable [follower] in
-                try await follower.call(
+            let send = { @Sendable [relay] in
+                try await relay.call(
                     path: call.path, interface: call.interface, member: call.member, signature: signature,
                     body: call.body, timeout: timeout)
             }
@@ -115,25 +135,17 @@ final class BusService: FollowedService {
     }
 }
 
-extension ServiceFollower {
-    fileprivate func call(interface: String, member: String, at path: String) async throws -> BusReply {
-        try await call(path: path, interface: interface, member: member, timeout: .seconds(5))
-    }
-}
-
-extension WatchInput {
+extension ServiceState {
     /// nil: nothing to report.
-    init?(_ output: SessionOutput) {
-        switch output {
-        case .event(let envelope): self = .event(envelope)
-        case .gap(let interface, let gap): self = .gap(interface: interface, gap)
-        case .state(.active): self = .state(.active)
-        case .state(.interrupted): self = .state(.interrupted)
-        case .state(.invalidated(let error)):
+    fileprivate init?(_ state: EventRelay.State) {
+        switch state {
+        case .active: self = .active
+        case .interrupted: self = .interrupted
+        case .invalidated(let error):
             // What the service claims of itself is no value of ours.
             let code = error.code == .schemaMismatch ? .software : FailureMapping.exitCode(error.code)
-            self = .state(.invalidated(CLIFailure(code, error.message)))
-        case .state(.connecting): return nil
+            self = .invalidated(CLIFailure(code, error.message))
+        case .connecting: return nil
         }
     }
 }

@@ -4,16 +4,22 @@ import RelayTool
 /// Events that are taken one after the other, at the taker's own pace.
 protocol PulledEvents: Sendable {
     /// nil: none now, or none any more.
-    func next() -> FollowedDelivery?
+    func next() -> PulledDelivery?
     /// Everything up to this one was written out.
-    func acknowledge(_ delivery: FollowedDelivery)
+    func acknowledge(_ delivery: PulledDelivery)
     /// The end; what was acknowledged is kept.
     func cancel()
     /// After the end: what was acknowledged could not be kept.
     var hasUnwrittenPlace: Bool { get }
 }
 
-extension EnvelopeSubscription: PulledEvents {}
+/// What is taken.
+enum PulledDelivery: Sendable {
+    case event(Envelope)
+    case gap(Gap)
+    /// Everything up to where the stream stood at the first answer of the service was given: a history ends here.
+    case caughtUp
+}
 
 /// A service on a bus, for as long as this exists.
 protocol FollowedService: ServiceCaller {

@@ -45,7 +45,8 @@ extension Tool {
             throw CLIFailure(
                 .unavailable,
                 "there is no mirror of the host '\(host)' on \(Bus(bus))"
-                    + (hosts.isEmpty ? "" : "; there are mirrors of \(Words.list(hosts))"))
+                    + (hosts.isEmpty ? "" : "; there are mirrors of \(Words.list(hosts))")
+                    + "; with --service NAME, watch waits for one")
         }
         throw CLIFailure(
             .usage,

@@ -12,7 +12,7 @@ struct WatchSources {
     private struct Mark {
         let end: UInt64
         let source: Int
-        let delivery: FollowedDelivery
+        let delivery: PulledDelivery
     }
     /// Taken of one source before the next has its turn.
     private static let batch = 64
@@ -31,7 +31,7 @@ struct WatchSources {
     ///
     /// - Parameter show: composes a delivery's line, and tells how many bytes of output, or lines, have been composed then.
     mutating func take(
-        show: (WatchSource, FollowedDelivery) -> (composed: UInt64, goesOn: Bool)
+        show: (WatchSource, PulledDelivery) -> (composed: UInt64, goesOn: Bool)
     ) -> Bool {
         var idle = 0
         while idle < sources.count {
@@ -69,7 +69,7 @@ struct WatchSources {
         marks.append(mark)
     }
     /// Whether there is something to acknowledge. What comes behind an event and has no place must not stand for it.
-    private static func hasPlace(_ delivery: FollowedDelivery) -> Bool {
+    private static func hasPlace(_ delivery: PulledDelivery) -> Bool {
         switch delivery {
         case .event: true
         case .gap(let gap): gap.sequences.upperBound != .max

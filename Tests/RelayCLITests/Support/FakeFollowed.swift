@@ -43,7 +43,7 @@ final class FakeFollowed: FollowedService {
 
 /// Deliveries that are all there at once, and what was acknowledged of them.
 final class FakePulled: PulledEvents {
-    let waiting: Mutex<ArraySlice<FollowedDelivery>>
+    let waiting: Mutex<ArraySlice<PulledDelivery>>
     let acknowledged = Mutex<[UInt64]>([])
     let isCancelled = Mutex(false)
     /// Whether its place cannot be kept.
@@ -52,12 +52,12 @@ final class FakePulled: PulledEvents {
     /// Called when something is acknowledged.
     let onAcknowledgement = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ deliveries: [FollowedDelivery], isLost: Bool = false) {
+    init(_ deliveries: [PulledDelivery], isLost: Bool = false) {
         self.isLost = isLost
         waiting = Mutex(deliveries[...])
     }
-    func next() -> FollowedDelivery? { waiting.withLock { $0.popFirst() } }
-    func acknowledge(_ delivery: FollowedDelivery) {
+    func next() -> PulledDelivery? { waiting.withLock { $0.popFirst() } }
+    func acknowledge(_ delivery: PulledDelivery) {
         switch delivery {
         case .event(let event): acknowledged.withLock { $0.append(event.stamp.sequence) }
         case .gap(let gap): acknowledged.withLock { $0.append(gap.sequences.upperBound) }

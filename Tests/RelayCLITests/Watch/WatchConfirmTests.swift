@@ -15,7 +15,7 @@ import Testing
         let notes = Notes()
         let done: Task<ExitCode, Never>
 
-        init(_ deliveries: [FollowedDelivery], _ more: String...) throws {
+        init(_ deliveries: [PulledDelivery], _ more: String...) throws {
             let (pulled, notes, journal) = (FakePulled(deliveries), self.notes, FakeJournal([]))
             let (writing, reading) = (output.writing, input.reading)
             self.pulled = pulled
@@ -46,7 +46,7 @@ import Testing
         }
         var acknowledged: [UInt64] { pulled.acknowledged.withLock { $0 } }
     }
-    private func event(_ sequence: UInt64, _ title: String = "Kitchen") throws -> FollowedDelivery {
+    private func event(_ sequence: UInt64, _ title: String = "Kitchen") throws -> PulledDelivery {
         .event(try Samples.boxProvisioned(sequence, title: title))
     }
 

@@ -17,7 +17,7 @@ struct WatchPlacesTests {
             interface: event.interface, name: event.name, signature: event.signature, body: event.body,
             stamp: event.stamp, fields: fields, transport: transport)
     }
-    private func deliveries(_ range: ClosedRange<UInt64>) throws -> [FollowedDelivery] {
+    private func deliveries(_ range: ClosedRange<UInt64>) throws -> [PulledDelivery] {
         try range.map { .event(try envelope($0)) }
     }
 
@@ -106,7 +106,7 @@ struct WatchPlacesTests {
     @Test("the last event is acknowledged, whatever comes right behind it that has no place of its own")
     func lastAcknowledged() async throws {
         let unknown = Gap(4...UInt64.max, epoch: 1, count: nil, reason: .epochChanged)
-        for behind in [[.caughtUp], [.gap(unknown), .caughtUp]] as [[FollowedDelivery]] {
+        for behind in [[.caughtUp], [.gap(unknown), .caughtUp]] as [[PulledDelivery]] {
             let pipe = TestPipe()
             let pulled = FakePulled(try deliveries(1...3) + behind)
             let result = await run(

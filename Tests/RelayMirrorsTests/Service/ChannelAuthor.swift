@@ -16,10 +16,15 @@ final class ChannelAuthor {
     private var number: UInt64 = 0
     private let contract: String
 
-    init(_ carrier: FileCarrier, runs: [StreamRun] = [StreamRun(epoch: 7, first: 1)]) throws {
+    /// - Parameter interface: another one, with the same events.
+    init(
+        _ carrier: FileCarrier, as interface: String = Ledger1.name,
+        runs: [StreamRun] = [StreamRun(epoch: 7, first: 1)]
+    ) throws {
         sink = try carrier.sink(
-            of: try ChannelName(host: Self.host, service: Self.service, interface: Ledger1.name))
-        (self.runs, contract) = (runs, try ContractText(of: Ledger1.self).text)
+            of: try ChannelName(host: Self.host, service: Self.service, interface: interface))
+        self.runs = runs
+        contract = try ContractText(of: Ledger1.self).text.replacing(Ledger1.name, with: interface)
         codecs = (try WireCodec(event: Ledger1.Entry.self), try WireCodec(event: Ledger1.Marked.self))
     }
     private var epoch: UInt64 { runs.last?.epoch ?? 0 }
@@ -47,20 +52,45 @@ final class ChannelAuthor {
     }
     /// A page of entries, which follow the position.
     func entries(_ numbers: ClosedRange<Int64>) async throws {
+        try await page(numbers, schema: 3) { number, body in
+            try codecs.entry.encode(Ledger1.Entry(number: number, text: "of run \(epoch)"), into: &body)
+        }
+    }
+    /// The same by a later version of the origin: a schema that nobody knows yet.
+    func laterEntries(_ numbers: ClosedRange<Int64>) async throws {
+        let later = EventSchema(
+            event: "Entry", fields: codecs.entry.schema.fields + [WireField(name: "pages", type: .int32)])
+        try await page(numbers, schema: 8, schemas: schemas.merging([8: later]) { $1 }) { number, body in
+            try codecs.entry.encode(Ledger1.Entry(number: number, text: "of run \(epoch)"), into: &body)
+            body.align(4)
+            body.int32(12)
+        }
+    }
+    /// The same with bodies that do not fit their schema.
+    func damagedEntries(_ numbers: ClosedRange<Int64>) async throws {
+        try await page(numbers, schema: 3) { _, body in
+            body.int64(1)
+            body.uint32(1_000_000)
+        }
+    }
+    private func page(
+        _ numbers: ClosedRange<Int64>, schema: UInt32, schemas: [UInt32: EventSchema]? = nil,
+        _ fields: (Int64, inout WireWriter) throws -> Void
+    ) async throws {
         var pages = MirrorPageWriter(epoch: epoch, journal: runs[0].epoch, writer: 1)
         for number in numbers {
             position += 1
             var body = WireWriter()
-            try codecs.entry.encode(Ledger1.Entry(number: number, text: "of run \(epoch)"), into: &body)
+            try fields(number, &body)
             body.align(8)
             Stamp(
                 epoch: epoch, sequence: position, previous: last["Entry"] ?? 0,
                 publishedAt: Timestamp(microseconds: UInt64(number))
             ).write(into: &body)
             last["Entry"] = position
-            _ = body.withUnsafeBytes { pages.append(position, schema: 3, body: $0) }
+            _ = body.withUnsafeBytes { pages.append(position, schema: schema, body: $0) }
         }
-        if let page = try pages.take(schemas) { try await append(page) }
+        if let page = try pages.take(schemas ?? self.schemas) { try await append(page) }
     }
     /// The origin has restarted.
     func restart(epoch: UInt64) async throws {

@@ -24,6 +24,7 @@ private final class MirrorSite: Sendable {
         let name = try MirrorName(of: ChannelAuthor.service, at: ChannelAuthor.host)
         var configuration = MirrorConfiguration(name, on: bus.bus, directory: folder.path + "/replica")
         configuration.timing.retry = .milliseconds(20)
+        configuration.timing.look = .milliseconds(50)
         let mirror = MirrorService(configuration, carrier: carrier)
         mirrors.withLock { $0 = mirror }
         running.withLock { $0 = Task { try await mirror.run() } }
@@ -132,6 +133,73 @@ private final class MirrorSite: Sendable {
         let last = site.lines.suffix(3)
         #expect(last.first?.hasPrefix("gap historyReplaced") == true && last.first?.hasSuffix(" 2") == true, "\(last)")
         #expect(last.suffix(2) == ["11:3 30 of run 11", "11:4 31 of run 11"])
+        subscription.cancel()
+        relay.invalidate()
+        try await site.stop()
+    }
+    @Test("events that cannot be read are a gap that names them, before the mirror serves and while it does")
+    func damaged() async throws {
+        let site = try MirrorSite()
+        let author = try ChannelAuthor(site.carrier)
+        try await author.snapshot(at: 0)
+        try await author.entries(1...2)
+        try await author.damagedEntries(3...4)
+        try await author.entries(5...5)
+        try site.start()
+        let relay = try site.relay()
+        let subscription = try site.follow(relay)
+        relay.activate()
+        let first = ["7:1 1 of run 7", "7:2 2 of run 7", "gap unrecorded 3...4", "7:5 5 of run 7"]
+        #expect(await eventually { site.lines == first }, "\(site.lines) \(site.status)")
+        try await author.damagedEntries(6...6)
+        try await author.entries(7...7)
+        let all = first + ["gap unrecorded 6...6", "7:7 7 of run 7"]
+        #expect(await eventually { site.lines == all }, "\(site.lines) \(site.status)")
+        subscription.cancel()
+        relay.invalidate()
+        try await site.stop()
+    }
+    @Test("events of a schema that comes while the mirror serves are there all the same, and none twice")
+    func newSchema() async throws {
+        let site = try MirrorSite()
+        let author = try ChannelAuthor(site.carrier)
+        try await author.snapshot(at: 0)
+        try await author.entries(1...1)
+        try site.start()
+        let relay = try site.relay()
+        let subscription = try site.follow(relay)
+        relay.activate()
+        #expect(await eventually { site.lines.count == 1 })
+        try await author.laterEntries(2...3)
+        try await author.entries(4...4)
+        #expect(await eventually { site.lines.count == 4 }, "\(site.lines) \(site.status)")
+        #expect(site.lines == (1...4).map { "7:\($0) \($0) of run 7" })
+        subscription.cancel()
+        relay.invalidate()
+        try await site.stop()
+    }
+    @Test("an interface that the origin has got since is followed, too") func newInterface() async throws {
+        let site = try MirrorSite()
+        let author = try ChannelAuthor(site.carrier)
+        try await author.snapshot(at: 0)
+        try await author.entries(1...1)
+        try site.start()
+        let relay = try site.relay()
+        let subscription = try site.follow(relay)
+        relay.activate()
+        #expect(await eventually { site.lines.count == 1 })
+        let other = try ChannelAuthor(site.carrier, as: "org.eventrelay.test.Other1")
+        try await other.snapshot(at: 0)
+        try await other.entries(1...2)
+        try await author.entries(2...2)
+        let envelopes = try relay.envelopes(of: "org.eventrelay.test.Other1", from: .beginning)
+        var sequences: [UInt64] = []
+        for await case .event(_, let stamp) in envelopes {
+            sequences.append(stamp.sequence)
+            if sequences.count == 2 { break }
+        }
+        #expect(sequences == [1, 2])
+        #expect(await eventually { site.lines == (1...2).map { "7:\($0) \($0) of run 7" } }, "\(site.lines)")
         subscription.cancel()
         relay.invalidate()
         try await site.stop()

@@ -2,34 +2,28 @@
 extension EventRelay {
     /// All events of an interface, beginning at `start`, without their Swift types.
     ///
-    /// ```swift
-    /// for await delivery in try relay.envelopes(of: "org.example.Printing1", from: .beginning) {
-    ///     switch delivery {
-    ///     case .event(let event, let stamp):
-    ///         print(stamp.sequence, event.name, event.fields ?? [], try event.values())
-    ///     case .gap(let gap): print("missing", gap.sequences)
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// In all other respects it works like ``events(of:from:buffer:)``. Changes of documents are among the events.
+    /// The stream begins when it is created. Changes of documents are among the events.
     ///
     /// - Parameter interface: the interface's name.
     /// - Parameter names: the names of the events; nil stands for all.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
+    /// - Parameter onNews: is called when there is something to take after ``EnvelopeStream/poll()`` returned nil. It
+    ///   runs on the relay's thread, and must not wait.
     /// - Returns: the stream.
     /// - Throws: `.invalidArgument` for a name that no interface has. Otherwise as
     ///   ``subscribe(to:from:buffer:_:onGap:)``.
     public func envelopes(
         of interface: String, named names: Set<String>? = nil, from start: StreamPosition = .now,
-        buffer: EventBuffer = .standard
-    ) throws -> EventStream<Envelope> {
+        buffer: EventBuffer = .standard, onNews: (@Sendable () -> Void)? = nil
+    ) throws -> EnvelopeStream {
         try BusNames.check(interface, as: .interface)
         let decoding = ReplayDecoding(interface: interface, names: names)
         let source = try follower.source(interface, names: names, from: start, buffer, decoding)
+        // Before anything fills it.
+        let stream = EnvelopeStream(source.source, onNews: onNews)
         source.begin()
-        return EventStream(ReplayStream(source.source))
+        return stream
     }
     /// The contracts of the service's interfaces, in the order of their names.
     ///
@@ -45,5 +39,14 @@ extension EventRelay {
         let (id, texts) = try reply.read(Stream1.contractSignature) { try Stream1.readContract(&$0) }
         let contract = ServiceContract(id, texts)
         return try texts.keys.sorted().map { try contract.interface($0) }
+    }
+    /// Calls a method of the service's object for an interface, or of another one: for tools, which know commands by
+    /// their descriptions.
+    package func call(
+        path: String, interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
+        timeout: Duration
+    ) async throws -> BusReply {
+        try await follower.call(
+            path: path, interface: interface, member: member, signature: signature, body: body, timeout: timeout)
     }
 }

@@ -86,8 +86,12 @@ final class ReplayHandler<Payload: Sendable>: AwaitableSubscription, PlacedDeliv
 /// A positioned subscription as what an `EventStream` takes from.
 final class ReplayStream<Payload: Sendable>: PulledDeliveries {
     private let source: ReplaySource<Payload>
+    private let hasCaughtUp = Atomic(false)
 
     init(_ source: ReplaySource<Payload>) { self.source = source }
+
+    /// Everything was taken that there was when it began.
+    var isCaughtUp: Bool { hasCaughtUp.load(ordering: .relaxed) }
 
     func poll() -> Delivery<Payload>? {
         source.acknowledge()
@@ -104,14 +108,14 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
         }
         return nil
     }
-    @inline(__always) private func take() -> Delivery<Payload>? {
+    @inline(__always) func take() -> Delivery<Payload>? {
         var found = ReplayFound.nothing
         while true {
             let payload = source.next(&found)
             switch found {
             case .event(let stamp): if let payload { return .event(payload, stamp) }
             case .gap(let gap): return .gap(gap)
-            case .caughtUp: continue
+            case .caughtUp: hasCaughtUp.store(true, ordering: .relaxed)
             case .nothing: return nil
             }
         }

@@ -7,7 +7,7 @@ import Synchronization
 /// - Isolation: the sink is called on the loop's thread; everything else may be called from any thread.
 /// - Loss: what the bus did not bring is read from the service's journal, or is a gap; see `StreamMachine`.
 /// - Cancellation: `invalidate()`, or release.
-package final class ServiceFollower: Sendable {
+final class ServiceFollower: Sendable {
     let core: SessionController
     let loop: BusLoop
     private let cursors: CursorStore
@@ -21,7 +21,7 @@ package final class ServiceFollower: Sendable {
     ///   - timing: set by tests.
     ///   - onCursorFailure: a cursor of this name could not be written; called once until it could be again. On any
     ///     thread.
-    package init(
+    init(
         service: String, on bus: Bus, requiring requirement: PeerRequirement = .anyone,
         activation: EventRelay.Activation = .onDemand, durable: Set<String> = [], cursors: String? = nil,
         cursorNamespace: String? = nil, usesRings: Bool = true, timing: RelayTiming = RelayTiming(),
@@ -37,57 +37,25 @@ package final class ServiceFollower: Sendable {
             cursors, namespace: cursorNamespace, service: service, timing: timing.cursors, faults: faults,
             onFailure: onCursorFailure)
     }
-    /// Follows a service, with all output given to a closure.
-    package convenience init(
-        service: String, on bus: Bus, activation: EventRelay.Activation = .ifRunning, cursors: String? = nil,
-        cursorNamespace: String? = nil, faults: CursorFaults = .none,
-        onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
-        onConnectionFailure: @escaping @Sendable (RelayError) -> Void = { _ in },
-        deliver: @escaping @Sendable (SessionOutput) -> Void
-    ) throws {
-        try self.init(
-            service: service, on: bus, activation: activation, cursors: cursors, cursorNamespace: cursorNamespace,
-            faults: faults, onCursorFailure: onCursorFailure,
-            sink: ClosureSink(onConnectionFailure: onConnectionFailure, deliver))
-    }
     deinit {
         core.invalidate { [loop] in loop.stop() }
         cursors.flush()
     }
 
     /// Connects, and goes on doing so. Subscriptions made before it miss nothing.
-    package func activate() { core.activate() }
+    func activate() { core.activate() }
     /// Ends it: no event, gap or state comes any more, but for what positioned subscriptions hold.
-    package func invalidate() {
+    func invalidate() {
         core.invalidate()
         cursors.flush()
     }
     /// Begins a cursor where that of another service is: see `CursorStore`.
-    package func takeOverCursor(_ name: String, of other: String) throws(RelayError) {
+    func takeOverCursor(_ name: String, of other: String) throws(RelayError) {
         try cursors.takeOver(name, of: other)
     }
     /// Sets which events of an interface are wanted; nil stands for all.
-    package func follow(interface: String, names: Set<String>?) { core.follow(interface, names) }
+    func follow(interface: String, names: Set<String>?) { core.follow(interface, names) }
 
-    /// Begins a subscription at a position. Its consumer sets the pace. Before `activate()` or after.
-    ///
-    /// - Parameters:
-    ///   - names: nil stands for every event of the interface.
-    ///   - onNews: called on the loop's thread when there is something to take, after `next()` had nothing. Must not
-    ///     wait.
-    /// - Throws: for `.resuming`, what is wrong with the cursor: `Conflict` when its name is in use, `InvalidArgument`
-    ///   for a name or a file that is none, `Unavailable` or `NotPermitted` for its folder.
-    package func subscribe(
-        interface: String, names: Set<String>?, from start: StreamPosition, buffer: EventBuffer = .standard,
-        onNews: @escaping @Sendable () -> Void
-    ) throws -> EnvelopeSubscription {
-        try BusNames.check(interface, as: .interface)
-        let decoding = ReplayDecoding(interface: interface, names: names)
-        let source = try source(interface, names: names, from: start, buffer, decoding)
-        let subscription = EnvelopeSubscription(source.source, onNews: onNews)
-        source.begin()
-        return subscription
-    }
     /// A subscription's source, and what begins to fill it: once it is known where its news go.
     func source<Payload>(
         _ interface: String, names: Set<String>?, from start: StreamPosition, _ buffer: EventBuffer,
@@ -111,7 +79,7 @@ package final class ServiceFollower: Sendable {
         return (source, { [core] in core.add(source, to: interface, names: names, from: from, searching: time) })
     }
     /// Calls a method of the service's object for an interface, or of another one: what introspection needs.
-    package func call(
+    func call(
         path: String? = nil, interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
         timeout: Duration = .seconds(25)
     ) async throws -> BusReply {
@@ -122,9 +90,9 @@ package final class ServiceFollower: Sendable {
         return try await core.calls.call(call, timeout: timeout)
     }
     /// Signals that came from somebody else than the service's owner, and were dropped.
-    package var foreignSignals: Int { core.foreign.load(ordering: .relaxed) }
+    var foreignSignals: Int { core.foreign.load(ordering: .relaxed) }
     /// Rings that held what no ring holds: their events have come as signals since.
-    package var ringFaults: Int { core.streams.faults }
+    var ringFaults: Int { core.streams.faults }
     /// Pages of the journal that came through a socket, and not through the bus.
-    package var replayedPages: Int { core.pages.replayedPages.load(ordering: .relaxed) }
+    var replayedPages: Int { core.pages.replayedPages.load(ordering: .relaxed) }
 }

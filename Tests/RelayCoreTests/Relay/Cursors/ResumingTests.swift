@@ -128,22 +128,21 @@ import Testing
             let follower = try ServiceFollower(
                 service: DurableDesk.name, on: desk.bus.bus, cursors: folder.path
             ) { _ in }
-            let subscription = try follower.subscribe(
-                interface: Ledger1.name, names: nil, from: .resuming("tool")
-            ) {}
+            let stream = try follower.envelopes(of: Ledger1.name, from: .resuming("tool"))
             follower.activate()
             var sequences: [UInt64] = []
             #expect(
                 await eventually {
-                    while let delivery = subscription.next() {
-                        guard case .event(let event) = delivery else { continue }
-                        sequences.append(event.stamp.sequence)
-                        if event.stamp.sequence <= acknowledged { subscription.acknowledge(delivery) }
+                    while let delivery = stream.poll() {
+                        guard case .event(_, let stamp) = delivery else { continue }
+                        sequences.append(stamp.sequence)
+                        if stamp.sequence <= acknowledged { stream.acknowledge(delivery) }
                     }
                     return sequences.count == expected.count
                 })
             #expect(sequences == expected)
-            subscription.cancel()
+            let isKept = stream.cancel()
+            #expect(isKept)
         }
         try await desk.stop()
     }

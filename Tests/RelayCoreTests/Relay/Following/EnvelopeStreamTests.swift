@@ -12,7 +12,7 @@ import Testing
         case .gap(let gap): "gap \(gap.sequences) \(gap.reason.rawValue)"
         }
     }
-    private static func take(_ count: Int, _ stream: EventStream<Envelope>) async throws -> [String] {
+    private static func take(_ count: Int, _ stream: EnvelopeStream) async throws -> [String] {
         var all: [String] = []
         for await delivery in stream {
             all.append(try text(delivery))

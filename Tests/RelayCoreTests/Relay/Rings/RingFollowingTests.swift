@@ -125,9 +125,7 @@ import Testing
     @Test("a tool that starts beyond the head sees all that is published from then on") func beyondHead() async throws {
         let meter = try await GaugeService()
         let follower = try ServiceFollower(service: GaugeService.name, on: meter.bus.bus) { _ in }
-        let tool = try follower.subscribe(
-            interface: Gauge1.name, names: nil, from: StreamPosition(.at(41))
-        ) {}
+        let tool = try follower.envelopes(of: Gauge1.name, from: StreamPosition(.at(41)))
         follower.activate()
         #expect(
             await eventually {
@@ -141,8 +139,8 @@ import Testing
         var sequences: [UInt64] = []
         #expect(
             await eventually {
-                while let delivery = tool.next() {
-                    if case .event(let envelope) = delivery { sequences.append(envelope.stamp.sequence) }
+                while let delivery = tool.poll() {
+                    if case .event(_, let stamp) = delivery { sequences.append(stamp.sequence) }
                 }
                 return sequences.count >= 3
             })
@@ -164,7 +162,7 @@ import Testing
                 core.loop.withTurn { core.streams[Ledger1.name]?.inlets.ring.epoch != nil }
             })
         let start = StreamPosition.since(Timestamp(microseconds: 0))
-        let tool = try follower.subscribe(interface: Ledger1.name, names: nil, from: start) {}
+        let tool = try follower.envelopes(of: Ledger1.name, from: start)
         #expect(
             await eventually {
                 core.loop.withTurn {
@@ -230,7 +228,7 @@ import Testing
             if case .event(let envelope) = output { outputs.withLock { $0.append(envelope) } }
         }
         follower.follow(interface: Gauge1.name, names: nil)
-        let tool = try follower.subscribe(interface: Gauge1.name, names: ["Gauged"], from: .now) {}
+        let tool = try follower.envelopes(of: Gauge1.name, named: ["Gauged"], from: .now)
         follower.activate()
         #expect(await relay.isOnRing())
         #expect(await relay.isLive())
@@ -257,15 +255,13 @@ import Testing
         let values = try DBusValue.decode(
             signature: Signature(envelopes[2].signature), body: envelopes[2].body.withUnsafeBytes { $0 })
         #expect(values.prefix(6) == [.int64(3), .double(0.75), .int32(3), .uint32(7), .uint64(3), .uint64(1)])
-        var taken: FollowedDelivery?
+        var taken: Delivery<Envelope>?
         #expect(
             await eventually {
-                if case .caughtUp? = taken { taken = nil }
-                if taken == nil { taken = tool.next() }
-                if case .event? = taken { return true }
-                return false
+                taken = tool.poll()
+                return taken != nil
             })
-        guard case .event(let envelope)? = taken else { return }
+        guard case .event(let envelope, _)? = taken else { return }
         #expect(envelope.body == envelopes[0].body && envelope.signature == envelopes[0].signature)
         withExtendedLifetime((sampled, labelled)) {}
         try await meter.stop()

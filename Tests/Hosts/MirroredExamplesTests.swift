@@ -1,0 +1,97 @@
+import Fleet
+import FleetViews
+import RelayCore
+import RelayTestKit
+import Shop
+import ShopViews
+import Synchronization
+import Testing
+
+/// Two hosts: a bus and a state each, and a carrier of files between them. What runs here ends with this value.
+private final class TwoHosts {
+    private let kitchen: PrivateBus
+    let office: PrivateBus
+    private let folder: TestFolder
+    private var programs: [RunningProgram] = []
+
+    init() throws {
+        (kitchen, office, folder) = (try PrivateBus(), try PrivateBus(), try TestFolder())
+    }
+    func start(_ program: String, _ arguments: String...) throws {
+        programs.append(
+            try RunningProgram(
+                "\(Programs.folder)/\(program)", arguments,
+                environment: Programs.environment([
+                    "DBUS_SESSION_BUS_ADDRESS": kitchen.address, "FLEET_STATE": "\(folder.path)/fleet",
+                ])))
+    }
+    /// The kitchen's service `name` is on the office's bus, too, once it is mirrored.
+    func mirror(_ name: String) async throws {
+        for (verb, bus) in [("export", kitchen), ("mirror", office)] {
+            programs.append(
+                try RunningProgram(
+                    Programs.bridge,
+                    [
+                        verb, "--bus", bus.address, "--host", "kitchen", "--carrier", "\(folder.path)/carrier", name,
+                    ] + (verb == "mirror" ? ["--state-directory", "\(folder.path)/office"] : [])))
+        }
+        try await programs[programs.count - 1].line(containing: "ready")
+    }
+    var state: String { "\(folder.path)/shop" }
+    func relayToKitchen(_ interfaces: any EventInterface.Type) throws -> EventRelay {
+        try EventRelay(following: "org.example.Shop", on: kitchen.bus, interfaces: interfaces)
+    }
+}
+
+/// What the examples' windows show of another host's services, with one argument changed.
+@Suite("The examples on another host", .serialized) struct MirroredExamplesTests {
+    @Test("the shop's windows show what happens at the shop, and a board opened late has all orders") @MainActor
+    func shop() async throws {
+        let hosts = try TwoHosts()
+        try hosts.start("shop-service", hosts.state)
+        let shop = try hosts.relayToKitchen(Orders1.self)
+        shop.activate()
+        try await shop.ready(within: .seconds(300))
+        let tea = try await shop.call(PlaceOrder(article: "Tea", count: 2)).orderID
+        try await hosts.mirror("org.example.Shop")
+
+        let relay = try EventRelay(
+            following: "org.example.Shop", at: "kitchen", on: hosts.office.bus, interfaces: Orders1.self,
+            Climate1.self)
+        let (board, history) = (OrderBoard(), OrderHistory())
+        try board.follow(relay)
+        try relay.subscribe(history, to: Orders1.self, from: .beginning)
+        relay.activate()
+        #expect(await eventually { board.orders[tea]?.article == "Tea" })
+        let cup = try await shop.call(PlaceOrder(article: "Cup", count: 1)).orderID
+        try await shop.call(ShipOrder(orderID: tea))
+        #expect(await eventually { board.orders[cup] != nil && board.orders[tea]?.isShipped == true })
+        #expect(
+            await eventually {
+                history.lines == ["#\(tea) placed: 2 × Tea", "#\(cup) placed: 1 × Cup", "#\(tea) shipped"]
+            }, "\(history.lines)")
+        #expect(board.isFilled && board.trouble == nil)
+        // Whoever wants to change something has to ask the shop.
+        guard case .failed(let error) = await relay.outcome(of: ShipOrder(orderID: cup)) else {
+            Issue.record("a mirror has shipped something")
+            return
+        }
+        #expect(error.code == .readOnly && error.message.contains("kitchen"), "\(error)")
+        relay.invalidate()
+        shop.invalidate()
+    }
+    @Test("the fleet's log is the same on both hosts") func fleet() async throws {
+        let hosts = try TwoHosts()
+        let units = FleetUnit.all(2)
+        for unit in units {
+            try hosts.start("fleet-unit", "\(unit.index)", "100")
+            try await hosts.mirror(unit.service)
+        }
+        let lines = Mutex<Set<String>>([])
+        let log = try FleetLog(units, at: "kitchen", on: hosts.office.bus) { line in
+            lines.withLock { _ = $0.insert(line) }
+        }
+        #expect(await eventually { lines.withLock { $0 } == ["Unit 0 has started.", "Unit 1 has started."] })
+        log.end()
+    }
+}
