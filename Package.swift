@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CRelayShims"),
         .target(name: "CRelayVersion", cSettings: build),
@@ -77,6 +78,8 @@ let package = Package(
         // What the daemons share: their log, and how they end.
         .target(
             name: "RelayDaemon", dependencies: ["RelayCore", "RelaySystemd", "RelayTool"], swiftSettings: strict),
+        // Channels in NATS. Nothing else links its library.
+        .target(name: "RelayBridge", dependencies: ["RelayCore", "RelayMirrors", "CNats"], swiftSettings: strict),
         .executableTarget(
             name: "relay-bridge",
             dependencies: [
@@ -115,6 +118,10 @@ let package = Package(
         .testTarget(
             name: "RelayMirrorsTests",
             dependencies: ["RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit", "TestSupport", "TestTraits"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RelayBridgeTests",
+            dependencies: ["RelayBridge", "RelayCore", "RelayMirrors", "RelayTestKit", "TestTraits", "CNats"],
             swiftSettings: strict),
         .testTarget(
             name: "RelaySystemdTests",

@@ -100,16 +100,22 @@ final class Subscriber {
         say("ready")
         let began = processorTime
         var (delivered, missing) = (0, 0)
+        var transports: [Envelope.Transport: Int] = [:]
         for await delivery in stream {
             switch delivery {
-            case .event: delivered += 1
+            case .event(let event, _):
+                delivered += 1
+                transports[event.transport, default: 0] += 1
             case .gap(let gap): missing += gap.count ?? 0
             }
             if delivered + missing >= events { break }
         }
         let each = Double(processorTime - began) / 1e3 / Double(events)
         let percent = Double(delivered) * 100 / Double(events)
-        say("\(String(format: "%.1f", each)) µs of the subscriber's processor an event, \(percent) % delivered")
+        say(
+            "\(String(format: "%.1f", each)) µs of the subscriber's processor an event, \(percent) % delivered, "
+                + "\(transports.sorted { $0.value > $1.value }.map { "\($0.value) by \($0.key)" }.joined(separator: ", "))"
+        )
     }
     private static func say(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))

@@ -83,7 +83,7 @@ package struct MirrorHeader: Hashable, Sendable {
         } catch { throw error.relayError("a mirror's message") }
     }
     /// What a message says that it is; nil: it is foreign. All else is checked by who reads it.
-    static func kind(of message: UnsafeRawBufferPointer) -> Kind? {
+    package static func kind(of message: UnsafeRawBufferPointer) -> Kind? {
         guard message.count >= size else { return nil }
         var reader = WireReader(message)
         guard let magic = try? reader.uint32(), magic == Self.magic, let version = try? reader.byte(),

@@ -1,0 +1,252 @@
+import CNats
+import RelayCore
+
+/// A connection to a server, with JetStream's context. It never reconnects: what a server forgot when it died ends the
+/// connection, as MIRRORS.md asks.
+///
+/// Any thread may use it. All calls wait for the server.
+final class NatsConnection: Sendable {
+    // libnats locks what these stand for: any thread may use them, until both are released here.
+    nonisolated(unsafe) private let connection: OpaquePointer
+    nonisolated(unsafe) private let context: OpaquePointer
+    private let patience: Int64
+
+    /// Connects to one of the servers. Throws `.unavailable`, `.notPermitted`, `.timedOut`.
+    init(_ settings: NatsSettings, name: String) throws(RelayError) {
+        let patience = Int64(settings.patience / .milliseconds(1))
+        self.patience = patience
+        var connection: OpaquePointer?
+        var context: OpaquePointer?
+        do throws(NatsFailure) {
+            try Self.withOptions(settings, name, patience) { (options) throws(NatsFailure) in
+                try nats { natsConnection_Connect(&connection, options) }
+            }
+            var options = jsOptions()
+            try nats { jsOptions_Init(&options) }
+            options.Wait = patience
+            try nats { natsConnection_JetStream(&context, connection, &options) }
+        } catch {
+            natsConnection_Destroy(connection)
+            throw error.error("cannot connect to \(settings.servers.joined(separator: ", "))")
+        }
+        guard let connection, let context else {
+            throw RelayError(.internalFailure, "libnats has made no connection, and no error")
+        }
+        (self.connection, self.context) = (connection, context)
+    }
+    deinit {
+        jsCtx_Destroy(context)
+        natsConnection_Destroy(connection)
+    }
+
+    private static func withOptions(
+        _ settings: NatsSettings, _ name: String, _ patience: Int64,
+        _ body: (OpaquePointer?) throws(NatsFailure) -> Void
+    ) throws(NatsFailure) {
+        var options: OpaquePointer?
+        try nats { natsOptions_Create(&options) }
+        defer { natsOptions_Destroy(options) }
+        try nats { natsOptions_SetURL(options, settings.servers.joined(separator: ",")) }
+        try nats { natsOptions_SetName(options, name) }
+        try nats { natsOptions_SetTimeout(options, patience) }
+        try nats { natsOptions_SetAllowReconnect(options, false) }
+        // A peer that is gone without a word is missed after two of these.
+        try nats { natsOptions_SetPingInterval(options, 5_000) }
+        if let credentials = settings.credentials {
+            try nats { natsOptions_SetUserCredentialsFromFiles(options, credentials, nil) }
+        }
+        if let tls = settings.tls {
+            try nats { natsOptions_SetSecure(options, true) }
+            if let authorities = tls.authorities {
+                try nats { natsOptions_LoadCATrustedCertificates(options, authorities) }
+            }
+            if let certificate = tls.certificate, let key = tls.key {
+                try nats { natsOptions_LoadCertificatesChain(options, certificate, key) }
+            }
+        }
+        try body(options)
+    }
+
+    var isOpen: Bool { natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED }
+    /// What the server said last that was no answer, such as that something is not permitted; empty: nothing.
+    var complaint: String {
+        var text: UnsafePointer<CChar>?
+        _ = natsConnection_GetLastError(connection, &text)
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    // MARK: Streams
+
+    struct StreamState {
+        let first: UInt64
+        let last: UInt64
+        /// When it was made, in nanoseconds: another stream of the same name has another time.
+        let made: Int64
+    }
+    /// nil: there is no such stream.
+    func state(of stream: String) throws(NatsFailure) -> StreamState? {
+        var info: UnsafeMutablePointer<jsStreamInfo>?
+        do throws(NatsFailure) {
+            try jetStream { js_GetStreamInfo(&info, context, stream, nil, &$0) }
+        } catch {
+            if error.isAbsence { return nil }
+            throw error
+        }
+        defer { jsStreamInfo_Destroy(info) }
+        guard let info = info?.pointee else { return nil }
+        let state = info.State
+        return StreamState(
+            first: state.Msgs == 0 ? state.LastSeq + 1 : state.FirstSeq, last: state.LastSeq, made: info.Created)
+    }
+    /// Makes a stream, if there is none of its name.
+    func make(_ channel: NatsChannel, _ settings: NatsSettings) throws(NatsFailure) {
+        var configuration = jsStreamConfig()
+        try nats { jsStreamConfig_Init(&configuration) }
+        configuration.Storage = js_FileStorage
+        configuration.Replicas = Int64(settings.replicas)
+        if let bytes = settings.limits.bytes { configuration.MaxBytes = Int64(clamping: bytes) }
+        if let age = settings.limits.age { configuration.MaxAge = Int64(age / .nanoseconds(1)) }
+        configuration.AllowDirect = true
+        let status = channel.stream.withCString { name in
+            channel.subjects.withCString { subject in
+                var subject: UnsafePointer<CChar>? = subject
+                // The pointers are used during the call.
+                return withUnsafeMutablePointer(to: &subject) { subjects in
+                    configuration.Name = name
+                    (configuration.Subjects, configuration.SubjectsLen) = (subjects, 1)
+                    var reason = jsErrCode(0)
+                    let status = js_AddStream(nil, context, &configuration, nil, &reason)
+                    return reason == JSStreamNameExistErr ? NATS_OK : status
+                }
+            }
+        }
+        try nats { status }
+    }
+    /// The names of all streams that this account may see.
+    func streams() throws(NatsFailure) -> [String] {
+        var list: UnsafeMutablePointer<jsStreamNamesList>?
+        do throws(NatsFailure) {
+            try jetStream { js_StreamNames(&list, context, nil, &$0) }
+        } catch {
+            if error.isAbsence { return [] }
+            throw error
+        }
+        defer { jsStreamNamesList_Destroy(list) }
+        guard let list = list?.pointee else { return [] }
+        return (0..<Int(list.Count)).compactMap { list.List[$0].map { String(cString: $0) } }
+    }
+
+    // MARK: Messages
+
+    /// Appends to a stream, if its last message has this number. Returns the message's number; nil: the stream ends
+    /// elsewhere.
+    func append(_ message: [UInt8], to subject: String, expecting last: UInt64) throws(NatsFailure) -> UInt64? {
+        var made: OpaquePointer?
+        try nats {
+            message.withUnsafeBytes { bytes in
+                natsMsg_Create(
+                    &made, subject, nil, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+            }
+        }
+        defer { natsMsg_Destroy(made) }
+        // By the header itself: the option leaves a 0 out.
+        try nats { natsMsgHeader_Set(made, "Nats-Expected-Last-Sequence", "\(last)") }
+        var options = jsPubOptions()
+        try nats { jsPubOptions_Init(&options) }
+        options.MaxWait = patience
+        var answer: UnsafeMutablePointer<jsPubAck>?
+        do throws(NatsFailure) {
+            try jetStream { js_PublishMsg(&answer, context, made, &options, &$0) }
+        } catch {
+            if error.reason == JSStreamWrongLastSequenceErr.rawValue { return nil }
+            throw error
+        }
+        defer { jsPubAck_Destroy(answer) }
+        return answer?.pointee.Sequence
+    }
+    /// nil: there is none of this number.
+    func message(_ number: UInt64, of stream: String) throws(NatsFailure) -> NatsMessage? {
+        try found { (message, reason) in js_GetMsg(&message, context, stream, number, nil, &reason) }
+    }
+    /// The newest one of a subject; nil: there is none.
+    func newest(_ subject: String, of stream: String) throws(NatsFailure) -> NatsMessage? {
+        try found { (message, reason) in js_GetLastMsg(&message, context, stream, subject, nil, &reason) }
+    }
+    private func found(
+        _ call: (inout OpaquePointer?, inout jsErrCode) -> natsStatus
+    ) throws(NatsFailure) -> NatsMessage? {
+        var message: OpaquePointer?
+        do throws(NatsFailure) { try jetStream { call(&message, &$0) } } catch {
+            if error.isAbsence { return nil }
+            throw error
+        }
+        return message.map { NatsMessage($0, number: natsMsg_GetSequence($0)) }
+    }
+    /// Begins to read a stream at a number.
+    func read(_ channel: NatsChannel, from number: UInt64) throws(NatsFailure) -> NatsReading {
+        var options = jsSubOptions()
+        try nats { jsSubOptions_Init(&options) }
+        options.Ordered = true
+        options.Config.DeliverPolicy = js_DeliverByStartSequence
+        options.Config.OptStartSeq = max(number, 1)
+        var subscription: OpaquePointer?
+        let stream = channel.stream
+        try jetStream { reason in
+            stream.withCString { name in
+                options.Stream = name
+                return js_SubscribeSync(&subscription, context, channel.subjects, nil, &options, &reason)
+            }
+        }
+        guard let subscription else { throw NatsFailure(NATS_ERR) }
+        return NatsReading(subscription, self)
+    }
+}
+
+/// A message, for as long as this exists.
+struct NatsMessage: ~Copyable {
+    private let message: OpaquePointer
+    let number: UInt64
+
+    init(_ message: OpaquePointer, number: UInt64) { (self.message, self.number) = (message, number) }
+    deinit { natsMsg_Destroy(message) }
+
+    var count: Int { Int(natsMsg_GetDataLength(message)) }
+    func append(to bytes: inout [UInt8]) {
+        // The bytes live as long as the message.
+        guard let data = natsMsg_GetData(message) else { return }
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: data, count: count))
+    }
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+}
+
+/// Messages of a stream in their order, as the server sends them.
+final class NatsReading: Sendable {
+    // libnats locks what this stands for. It is released here alone.
+    nonisolated(unsafe) private let subscription: OpaquePointer
+    private let connection: NatsConnection
+
+    init(_ subscription: OpaquePointer, _ connection: NatsConnection) {
+        (self.subscription, self.connection) = (subscription, connection)
+    }
+    deinit { natsSubscription_Destroy(subscription) }
+
+    /// nil: none has come within this time.
+    func next(within milliseconds: Int64) throws(NatsFailure) -> NatsMessage? {
+        var message: OpaquePointer?
+        let status = natsSubscription_NextMsg(&message, subscription, milliseconds)
+        if status == NATS_TIMEOUT { return nil }
+        try nats { status }
+        guard let message else { return nil }
+        var data: UnsafeMutablePointer<jsMsgMetaData>?
+        do throws(NatsFailure) { try nats { natsMsg_GetMetaData(&data, message) } } catch {
+            natsMsg_Destroy(message)
+            throw error
+        }
+        defer { jsMsgMetaData_Destroy(data) }
+        return NatsMessage(message, number: data?.pointee.Sequence.Stream ?? 0)
+    }
+}

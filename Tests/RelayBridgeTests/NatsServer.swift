@@ -1,0 +1,83 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import TestTraits
+import Testing
+
+/// A nats-server with JetStream, in a folder of its own, that a test kills and starts again. Ends with this value.
+final class NatsServer {
+    enum Release: String, CaseIterable, CustomTestStringConvertible {
+        /// Debian's, which syncs every two minutes.
+        case debian
+        /// One that can sync each message before it answers.
+        case recent
+        var testDescription: String { rawValue }
+
+        /// Where Debian has it, or `scripts/install-dependencies` has unpacked it.
+        var program: String {
+            let build = Programs.folder.prefix(upTo: Programs.folder.lastIndex(of: "/") ?? Programs.folder.startIndex)
+            let name = self == .debian ? "sbin/nats-server" : "bin/nats-server-2.14"
+            let unpacked = "\(build)/debian/usr/\(name)"
+            return access(unpacked, X_OK) == 0 ? unpacked : "/usr/\(name)"
+        }
+    }
+    private let release: Release
+    private let folder: TestFolder
+    private let port: UInt16
+    private var running: RunningProgram?
+    /// Lines of its configuration beyond the usual ones.
+    private let more: [String]
+    /// Whether it syncs each message.
+    private let syncs: Bool
+
+    init(_ release: Release, syncing syncs: Bool = false, _ more: String...) async throws {
+        (self.release, self.more, self.syncs) = (release, more, syncs)
+        (folder, port) = (try TestFolder(), try Self.freePort())
+        try await start()
+    }
+    var url: String { "nats://127.0.0.1:\(port)" }
+    private var store: String { "\(folder.path)/store" }
+
+    func start() async throws {
+        let configuration =
+            [
+                "host: 127.0.0.1", "port: \(port)", "server_name: test", "max_payload: 2MB",
+                "jetstream { store_dir: \"\(store)\"\n max_file: 4GB\n \(syncs ? "sync_interval: always" : "") }",
+            ] + more
+        try folder.write(configuration.joined(separator: "\n") + "\n", to: "server.conf")
+        let program = try RunningProgram(release.program, ["-c", "\(folder.path)/server.conf"])
+        running = program
+        try await program.line(containing: "Server is ready")
+    }
+    func end(_ signal: Int32 = SIGKILL) async throws {
+        guard let program = running else { return }
+        running = nil
+        program.signal(signal)
+        _ = await program.outcome()
+    }
+    /// While it does not run: what it has stored, under a name.
+    func backUp(_ name: String) async throws { try await copy(store, "\(folder.path)/\(name)") }
+    func restore(_ name: String) async throws { try await copy("\(folder.path)/\(name)", store) }
+    private func copy(_ from: String, _ to: String) async throws {
+        let script = "rm -rf \"$1\" && cp -a \"$0\" \"$1\""
+        let outcome = try await RunningProgram.run("/bin/sh", ["-c", script, from, to])
+        if outcome.code != 0 { throw RelayError(.internalFailure, "\(outcome)") }
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // The address is used during the calls.
+        let status = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(socket, address, size) == 0 ? getsockname(socket, address, &size) : -1
+            }
+        }
+        if status != 0 { throw SystemError(errno) }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}
