@@ -83,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "relay-bridge",
             dependencies: [
-                "RelayCore", "RelayDaemon", "RelayJournal", "RelayMirrors", "RelaySystemd", "RelayTool",
+                "RelayBridge", "RelayCore", "RelayDaemon", "RelayJournal", "RelayMirrors", "RelaySystemd", "RelayTool",
             ], swiftSettings: strict),
         .executableTarget(
             name: "relay-service",
@@ -121,8 +121,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RelayBridgeTests",
-            dependencies: ["RelayBridge", "RelayCore", "RelayMirrors", "RelayTestKit", "TestTraits", "CNats"],
-            swiftSettings: strict),
+            dependencies: [
+                "NatsSupport", "RelayBridge", "RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit",
+                "TestTraits", "CNats",
+            ], swiftSettings: strict),
         .testTarget(
             name: "RelaySystemdTests",
             dependencies: ["RelayCore", "RelayJournal", "RelaySystemd", "RelayTestKit", "TestTraits"],
@@ -139,7 +141,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RelayToolTests",
-            dependencies: ["relay-bridge", "relay-service", "RelayDaemon", "RelayTool", "RelayTestKit", "TestTraits"],
+            dependencies: [
+                "relay-bridge", "relay-service", "RelayBridge", "RelayDaemon", "RelayTool", "RelayTestKit", "TestTraits",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit", "TestTraits"],
@@ -149,6 +153,10 @@ let package = Package(
         // Bytes for the wire format's readers: libdbus's, and damaged ones.
         .target(
             name: "WireSupport", dependencies: ["RelayWire", "CDBus", "TestTraits"], path: "Tests/WireSupport",
+            swiftSettings: strict),
+        // Servers of NATS, as processes.
+        .target(
+            name: "NatsSupport", dependencies: ["RelayCore", "RelayTestKit"], path: "Tests/NatsSupport",
             swiftSettings: strict),
         // What several test targets need, and users do not.
         .target(
@@ -240,8 +248,8 @@ let package = Package(
         .testTarget(
             name: "EnduranceTests",
             dependencies: [
-                "BusProcess", "RelayCore", "RelayTestKit", "Relocation", "TestSupport", "TestTraits", "CSQLite",
-                "relay-bridge",
+                "BusProcess", "NatsSupport", "RelayCore", "RelayTestKit", "Relocation", "TestSupport", "TestTraits",
+                "CSQLite", "relay-bridge",
             ],
             path: "Tests/Endurance", swiftSettings: strict),
     ]

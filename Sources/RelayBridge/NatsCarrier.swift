@@ -47,13 +47,11 @@ private final class NatsChannelConnection: MirrorSink {
         var made: Int64?
         var last: UInt64 = 0
         var reading: NatsReading?
-        /// The number that the reading comes to next.
-        var next: UInt64 = 0
-        /// What has come, and was not asked for yet.
-        var held: (number: UInt64, bytes: [UInt8])?
     }
-    /// In milliseconds: how soon a wait hears that it was cancelled.
-    private static let slice: Int64 = 250
+    /// How soon a wait hears that it was cancelled, or that the connection has ended.
+    private static let slice = Duration.milliseconds(250)
+    /// How often a wait looks whether the stream is still the same.
+    private static let look = Duration.seconds(5)
     private let channel: NatsChannel
     private let connection: NatsConnection
     private let state = Mutex(State())
@@ -120,61 +118,48 @@ private final class NatsChannelConnection: MirrorSink {
     }
     func messages(from number: UInt64, atMost limit: Int) async throws(RelayError) -> MessageBatch? {
         if number == 0 { return nil }
-        return try await ask("cannot read from #\(number) on") { [self] (_, _) throws(NatsFailure) in
-            try read(from: number, atMost: limit)
+        // Most often they are here.
+        let reading = state.withLock { $0.reading }
+        if let reading, reading.first <= number, let batch = reading.take(from: number, atMost: limit) { return batch }
+        return try await ask("cannot read from #\(number) on") { [self] (connection, channel) throws(NatsFailure) in
+            let reading = try self.reading(from: number)
+            if let batch = reading.take(from: number, atMost: limit) { return batch }
+            // The server is about to send it, or there is none of this number.
+            guard let message = try connection.message(number, of: channel.stream)?.bytes else { return nil }
+            return MessageBatch(first: number, bytes: message, ranges: [0..<message.count])
         }
     }
-    private func read(from number: UInt64, atMost limit: Int) throws(NatsFailure) -> MessageBatch? {
-        let reading = try reading(from: number)
-        var (bytes, ranges): ([UInt8], [Range<Int>]) = ([], [])
-        var held = state.withLock { $0.held.take() }
-        var next = number
-        while true {
-            if held == nil, let message = try reading.next(within: ranges.isEmpty ? 2_000 : 0) {
-                held = (message.number, message.bytes)
-            }
-            guard let found = held, found.number == next, ranges.isEmpty || bytes.count + found.bytes.count <= limit
-            else { break }
-            let start = bytes.count
-            bytes += found.bytes
-            ranges.append(start..<bytes.count)
-            (held, next) = (nil, next + 1)
-        }
-        state.withLock { ($0.held, $0.next) = (held, held?.number ?? next) }
-        if !ranges.isEmpty { return MessageBatch(first: number, bytes: bytes, ranges: ranges) }
-        // The server is slow to send what it has; or it has none of this number.
-        guard held == nil, let message = try connection.message(number, of: channel.stream)?.bytes else { return nil }
-        state.withLock { $0.reading = nil }
-        return MessageBatch(first: number, bytes: message, ranges: [0..<message.count])
-    }
-    /// One that comes to this number next.
+    /// One that brings this number and what is behind it.
     private func reading(from number: UInt64) throws(NatsFailure) -> NatsReading {
-        let present = state.withLock { $0.next == number ? $0.reading : nil }
-        if let present { return present }
+        if let present = state.withLock({ $0.reading }), present.first <= number { return present }
         let reading = try connection.read(channel, from: number)
-        state.withLock { ($0.reading, $0.next, $0.held) = (reading, number, nil) }
+        state.withLock { $0.reading = reading }
         return reading
     }
     func wait(behind number: UInt64) async throws(RelayError) {
         while true {
-            if Task.isCancelled { throw RelayError(.cancelled, "the wait for \(channel.name) was cancelled") }
             // Nobody appends to what is not there, and a reading needs a stream.
             if try await bounds().last > number { return }
-            let hasCome = try await ask("cannot wait for messages") {
-                [self] (connection, channel) throws(NatsFailure) in
-                guard state.withLock({ $0.made }) != nil else { return false }
-                let reading = try reading(from: number + 1)
-                if state.withLock({ $0.held != nil }) { return true }
-                for _ in 0..<4 where !Task.isCancelled {
-                    if let message = try reading.next(within: Self.slice) {
-                        state.withLock { $0.held = (message.number, message.bytes) }
-                        return true
-                    }
-                }
-                return false
+            guard state.withLock({ $0.made }) != nil else {
+                try checkWait()
+                await OwnTimer.sleep(for: Self.slice)
+                continue
             }
-            if hasCome { return }
-            if state.withLock({ $0.made }) == nil { await OwnTimer.sleep(for: .milliseconds(Self.slice)) }
+            let reading = try await ask("cannot wait for messages") { [self] (_, _) throws(NatsFailure) in
+                try self.reading(from: number + 1)
+            }
+            let end = ContinuousClock.now + Self.look
+            while ContinuousClock.now < end {
+                if reading.has(behind: number) { return }
+                try checkWait()
+                await reading.wait(atMost: Self.slice)
+            }
+        }
+    }
+    private func checkWait() throws(RelayError) {
+        if Task.isCancelled { throw RelayError(.cancelled, "the wait for \(channel.name) was cancelled") }
+        if !connection.isOpen {
+            throw RelayError(.unavailable, "the connection to the server of \(channel.name) has ended")
         }
     }
 

@@ -27,7 +27,7 @@ final class NatsConnection: Sendable {
             try nats { natsConnection_JetStream(&context, connection, &options) }
         } catch {
             natsConnection_Destroy(connection)
-            throw error.error("cannot connect to \(settings.servers.joined(separator: ", "))")
+            throw error.error("cannot connect to \(settings.shown)")
         }
         guard let connection, let context else {
             throw RelayError(.internalFailure, "libnats has made no connection, and no error")
@@ -189,16 +189,18 @@ final class NatsConnection: Sendable {
         options.Ordered = true
         options.Config.DeliverPolicy = js_DeliverByStartSequence
         options.Config.OptStartSeq = max(number, 1)
-        var subscription: OpaquePointer?
-        let stream = channel.stream
-        try jetStream { reason in
-            stream.withCString { name in
-                options.Stream = name
-                return js_SubscribeSync(&subscription, context, channel.subjects, nil, &options, &reason)
+        return try NatsReading(from: number) { (subscription, handler, inbox) throws(NatsFailure) in
+            let stream = channel.stream
+            try jetStream { reason in
+                stream.withCString { name in
+                    options.Stream = name
+                    return js_Subscribe(
+                        &subscription, context, channel.subjects, handler, inbox, nil, &options, &reason)
+                }
             }
+            // The inbox has the bound: where it is full, its messages wait here, and then at the server.
+            try nats { natsSubscription_SetPendingLimits(subscription, -1, -1) }
         }
-        guard let subscription else { throw NatsFailure(NATS_ERR) }
-        return NatsReading(subscription, self)
     }
 }
 
@@ -220,33 +222,5 @@ struct NatsMessage: ~Copyable {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return bytes
-    }
-}
-
-/// Messages of a stream in their order, as the server sends them.
-final class NatsReading: Sendable {
-    // libnats locks what this stands for. It is released here alone.
-    nonisolated(unsafe) private let subscription: OpaquePointer
-    private let connection: NatsConnection
-
-    init(_ subscription: OpaquePointer, _ connection: NatsConnection) {
-        (self.subscription, self.connection) = (subscription, connection)
-    }
-    deinit { natsSubscription_Destroy(subscription) }
-
-    /// nil: none has come within this time.
-    func next(within milliseconds: Int64) throws(NatsFailure) -> NatsMessage? {
-        var message: OpaquePointer?
-        let status = natsSubscription_NextMsg(&message, subscription, milliseconds)
-        if status == NATS_TIMEOUT { return nil }
-        try nats { status }
-        guard let message else { return nil }
-        var data: UnsafeMutablePointer<jsMsgMetaData>?
-        do throws(NatsFailure) { try nats { natsMsg_GetMetaData(&data, message) } } catch {
-            natsMsg_Destroy(message)
-            throw error
-        }
-        defer { jsMsgMetaData_Destroy(data) }
-        return NatsMessage(message, number: data?.pointee.Sequence.Stream ?? 0)
     }
 }

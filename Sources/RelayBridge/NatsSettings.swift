@@ -35,6 +35,13 @@ package struct NatsSettings: Hashable, Sendable {
 
     package init(servers: [String]) { self.servers = servers }
 
+    /// The servers without users and passwords: for people.
+    package var shown: String {
+        servers.map { server in
+            guard let at = server.lastIndex(of: "@"), let scheme = server.firstRange(of: "//") else { return server }
+            return String(server[..<scheme.upperBound] + server[server.index(after: at)...])
+        }.joined(separator: ", ")
+    }
     /// Whether a carrier's name is that of servers, and not of a folder.
     package static func isServers(_ text: String) -> Bool { text.hasPrefix("nats://") || text.hasPrefix("tls://") }
 }

@@ -1,98 +1,122 @@
+import RelayBridge
 import RelayCore
 import RelayDaemon
 import RelayMirrors
 import RelayTool
 
-/// What the command line asks for.
+/// What the command line and the settings ask for.
 struct BridgeOptions: Sendable {
-    enum Task: Sendable {
-        case export
-        /// nil: what the environment says.
-        case mirror(stateDirectory: String?)
+    enum Carrier: Hashable, Sendable {
+        case folder(String)
+        case nats(NatsSettings)
     }
-    enum Action: Sendable {
-        case run(BridgeOptions)
-        /// A text that was asked for.
-        case print(String)
-    }
-    let task: Task
     let bus: Bus
+    /// This machine's name for those who mirror its services.
     let host: String
-    let services: [String]
+    let exports: [String]
+    let mirrors: [MirrorName]
+    /// Empty: all that are durable.
     let interfaces: [String]
-    /// Of the carrier.
-    let carrier: String
+    let carrier: Carrier
+    /// Who may follow the mirrors; nil: whom the origin's contract admits.
+    let admitted: PeerRequirement?
+    /// nil: what the environment says.
+    let stateDirectory: String?
     let logLevel: Log.Level
+    /// The policy for this user is to be printed, and nothing else done.
+    let policyUser: String?
 }
 
 extension BridgeOptions {
+    /// What `--check-config` reads by default.
+    static let standardSettings = "relay-bridge.conf"
+
     static let program = ProgramDeclaration(
         CommandDeclaration(
             "relay-bridge", summary: "exports services to other hosts, and mirrors theirs",
+            options: [
+                exports, mirrors, carrier, host, interfaces, admit, credentials, authorities, certificate, key, streams,
+                replicas, keepBytes, keepDays, session, system, address, stateDirectory, logLevel, config, checkConfig,
+                policy, manual,
+            ],
+            exclusive: [buses],
             details: [
                 .paragraph(
                     """
-                    relay-bridge export appends the events of services of this host's bus to a carrier. relay-bridge
-                    mirror follows a carrier, and serves what another host's service has published under the name
-                    \(MirrorName.prefix).HOST.SERVICE on this host's bus, with the same events, gaps and documents. Both
-                    run until SIGTERM, and wait for what is away. docs/internals/MIRRORS.md says how.
-                    """)
+                    Appends the events of services of this host's bus to a carrier (--export), and serves what services
+                    of other hosts have published under the name \(MirrorName.prefix).HOST.SERVICE on this host's bus
+                    (--mirror), with the same events, gaps and documents. Runs until SIGTERM, and waits for what is
+                    away. docs/SCALE_OUT.md says how to use it, docs/internals/MIRRORS.md how it works.
+                    """),
+                """
+                The carrier is a folder that both hosts have, or NATS with JetStream: the URLs of servers of one
+                cluster, with commas between. Each durable interface of a service has a channel of its own: a file, or a
+                stream, which is made unless --make-streams is no. --replicas, --keep-bytes and --keep-days are of
+                streams that are made. What they remove before a mirror has it, is a gap there.
+                """,
+                """
+                What a service published before it was exported is exported, too, as far as its journal has it. The
+                position is in the channel, so that nothing is lost or doubled by a kill.
+                """,
+                """
+                A mirror refuses commands. Its events go to those whom the origin's contract admits, by the users and
+                groups of this host, or to whom --admit says. Each mirror has a replica in a folder of DIR, or of
+                relay-bridge in $STATE_DIRECTORY or $XDG_STATE_HOME. A replica that is removed is built again from the
+                carrier.
+                """,
+                .paragraph(
+                    DaemonOptions.details(
+                        keys, standard: standardSettings, reload: "Changes count with the next start.")),
             ],
             examples: [
-                Example("export", "--carrier", "/srv/carrier", "org.example.Printer", summary: "one service"),
                 Example(
-                    "mirror", "--host", "kitchen", "--carrier", "/srv/carrier", "org.example.Printer",
+                    "--export", "org.example.Printer", "--carrier", "nats://hub:4222",
+                    summary: "one service of this host"),
+                Example(
+                    "--mirror", "kitchen/org.example.Printer", "--carrier", "nats://hub:4222",
                     summary: "the same on another host"),
-                Example("policy", summary: "who may own the names of mirrors on a system bus"),
+                Example("--bus-policy", "relay-bridge", summary: "who may own the names of mirrors on a system bus"),
             ],
-            exitCodes: exitCodes),
-        verbs: [export, mirror, policy])
+            exitCodes: [
+                ExitMeaning(.ok, "ended as asked"), ExitMeaning(.usage, "wrong usage"),
+                ExitMeaning(.badValue, "a replica is damaged, or is no replica"),
+                ExitMeaning(.unavailable, "a replica has failed: start again"),
+                ExitMeaning(.software, "a fault of the program's"),
+                ExitMeaning(.cannotCreate, "the state directory cannot be made or opened"),
+                ExitMeaning(.timedOut, "somebody else exports or mirrors the same"),
+                ExitMeaning(.notPermitted, "the bus does not permit the name"),
+                ExitMeaning(.wrongSettings, "the settings are wrong: the message names file and line"),
+            ]))
+    /// What a configuration may set. The bus is that of the unit.
+    static let keys = ConfigurationKeys(
+        section: "Bridge",
+        [
+            exports, mirrors, carrier, host, interfaces, admit, credentials, authorities, certificate, key, streams,
+            replicas, keepBytes, keepDays, stateDirectory, logLevel,
+        ])
 
-    private static let exitCodes = [
-        ExitMeaning(.ok, "ended as asked"), ExitMeaning(.usage, "wrong usage"),
-        ExitMeaning(.badValue, "a replica is damaged, or is no replica"),
-        ExitMeaning(.unavailable, "a replica has failed: start again"),
-        ExitMeaning(.software, "a fault of the program's"),
-        ExitMeaning(.cannotCreate, "the state directory cannot be made or opened"),
-        ExitMeaning(.timedOut, "somebody else exports or mirrors the same"),
-        ExitMeaning(.notPermitted, "the bus does not permit the name"),
-    ]
-    static let export = CommandDeclaration(
-        "export", summary: "appends the events of this host's services to a carrier", operands: [services],
-        options: [session, system, address, host, carrier, interfaces, logLevel], exclusive: [buses],
-        details: [
-            """
-            Each durable interface has a channel of its own. What was published before is exported, too, as far as the
-            service's journal has it. The position is in the channel, so that nothing is lost or doubled by a kill.
-            """
-        ], examples: [Example("export", "--carrier", "/srv/carrier", "org.example.Printer", summary: "one service")],
-        exitCodes: exitCodes)
-    static let mirror = CommandDeclaration(
-        "mirror", summary: "serves another host's services on this host's bus", operands: [services],
-        options: [session, system, address, host, carrier, interfaces, stateDirectory, logLevel], exclusive: [buses],
-        details: [
-            """
-            Each service has a replica in a folder of DIR, or of relay-bridge in $STATE_DIRECTORY or
-            $XDG_STATE_HOME. A replica that is removed is built again from the carrier.
-            """
-        ],
-        examples: [
-            Example(
-                "mirror", "--host", "kitchen", "--carrier", "/srv/carrier", "org.example.Printer",
-                summary: "what the host kitchen exports")
-        ], exitCodes: exitCodes)
-    static let policy = CommandDeclaration(
-        "policy", summary: "prints the policy of a system bus for mirrors", operands: [], options: [user],
-        examples: [Example("policy", "--user", "relay-mirror", summary: "for /etc/dbus-1/system.d")],
-        exitCodes: [ExitMeaning(.ok, "printed"), ExitMeaning(.usage, "wrong usage")])
-
-    private static let services = Operand(
-        some: ValueKind<String>.serviceName("SERVICE", example: "org.example.Printer"), "a service of the origin's host"
-    )
-    private static let session = Option(switch: "session", "the session bus (the default)")
-    private static let system = Option(switch: "system", "the system bus")
-    private static let address = Option<String?>("bus", .busAddress, "the bus at this D-Bus address")
-    private static let buses = ExclusiveOptions(session, system, address, fault: "two buses are named")
+    private static let exports = Option<[String]?>(
+        "export", .list(of: .serviceName("SERVICE", example: "org.example.Printer")),
+        "services of this host to export, with commas between")
+    private static let mirrors = Option<[MirrorName]?>(
+        "mirror",
+        .list(
+            of: ValueKind("HOST/SERVICE") { text throws(Unfit) in
+                let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+                guard parts.count == 2 else {
+                    throw Unfit("is no service of a host, such as kitchen/org.example.Printer")
+                }
+                do throws(RelayError) { return try MirrorName(of: String(parts[1]), at: String(parts[0])) } catch {
+                    throw Unfit("is no service of a host: \(error.message)")
+                }
+            }), "services of other hosts to mirror, with commas between")
+    private static let carrier = Option<[String]?>(
+        "carrier",
+        .list(
+            of: ValueKind("CARRIER") { text throws(Unfit) in
+                if NatsSettings.isServers(text) || text.hasPrefix("/") { return text }
+                throw Unfit("is no carrier; give a folder by its whole path, or nats://HOST:PORT or tls://HOST:PORT")
+            }), "a folder, or the URLs of NATS servers")
     private static let host = Option<String?>(
         "host",
         ValueKind("HOST") { text throws(Unfit) in
@@ -102,8 +126,7 @@ extension BridgeOptions {
                         + "begin with a digit or '-'")
             }
             return text
-        }, "the origin's host (default of export: this machine's name)")
-    private static let carrier = Option<String?>("carrier", .directory, "the carrier's folder")
+        }, "this machine's name for mirrors (default: the machine's)")
     private static let interfaces = Option<[String]?>(
         "interface",
         .list(
@@ -113,44 +136,110 @@ extension BridgeOptions {
                 }
                 return text
             }), "these interfaces alone, with commas between (default: all that are durable)")
+    private static let admit = Option<PeerRequirement?>(
+        "admit", DaemonOptions.who,
+        "who may follow the mirrors: user, group:NAME or anyone (default: as the origin's contract says)")
+    private static let credentials = Option<String?>("credentials", .file, "NATS: a credentials file")
+    private static let authorities = Option<String?>(
+        "tls-authorities", .file, "NATS: who signs the servers' certificates, in PEM (default: the system's)")
+    private static let certificate = Option<String?>(
+        "tls-certificate", .file, "NATS: this host's certificate, in PEM; with --tls-key")
+    private static let key = Option<String?>("tls-key", .file, "NATS: the certificate's key, in PEM")
+    private enum Answer: String, CaseIterable { case yes, no }
+    private static let streams = Option<Answer>(
+        "make-streams", .word("ANSWER"), "NATS: whether to make a stream that is not there", standard: "yes")
+    private static let replicas = Option<UInt64?>(
+        "replicas", .count(of: "replicas", 1...5), "NATS: of a stream that is made, 1 to 5 (default: 1)")
+    private static let keepBytes = Option<UInt64?>(
+        "keep-bytes", .count(of: "bytes", 1_000_000...UInt64(Int64.max)),
+        "NATS: what a stream that is made keeps at most (default: all)")
+    private static let keepDays = Option<UInt64?>(
+        "keep-days", .count(of: "days", 1...36_500), "NATS: how long a stream that is made keeps it (default: for ever)"
+    )
+    private static let (session, system, address) = (
+        DaemonOptions.session, DaemonOptions.system, DaemonOptions.address
+    )
+    private static let buses = ExclusiveOptions(session, system, address, fault: "two buses are named")
     private static let stateDirectory = Option<String?>("state-directory", .directory, "where the replicas are")
-    private static let logLevel = Option<Log.Level>(
-        "log-level", .word("LEVEL", Log.Level.allCases) { $0.name }, "the least that is logged", standard: "info")
-    private static let user = Option<String>(
-        "user",
+    private static let (config, manual, logLevel) = (
+        DaemonOptions.config, DaemonOptions.manual, DaemonOptions.logLevel
+    )
+    private static let checkConfig = DaemonOptions.checkConfig(standardSettings)
+    private static let policy = Option<String?>(
+        "bus-policy",
         ValueKind("USER") { text throws(Unfit) in
             if text.isEmpty || text.contains(where: { "<>&\"'".contains($0) || $0.isWhitespace }) {
                 throw Unfit("is no user's name")
             }
             return text
-        }, "the user that mirrors run as", standard: "relay-mirror")
+        }, "print the policy of a system bus for mirrors that run as this user, and end")
 
-    /// - Parameter machine: the machine's name.
-    static func parse(_ arguments: [String], machine: String) throws(UsageError) -> Action {
-        switch try program.parse(arguments) {
-        case .help(let verb): return .print(HelpPage.text(of: verb, in: program))
-        case .version: return .print(HelpPage.version(of: program))
-        case .run(let verb, let line):
-            if verb?.name == policy.name { return .print(MirrorName.policy(for: line[user])) }
-            return .run(try BridgeOptions(line, isExport: verb?.name == export.name, machine))
+    /// Reads the arguments, and the settings that they name.
+    ///
+    /// Throws what is wrong: with the offending word, or with file and line, and what to do.
+    /// - Parameters:
+    ///   - machine: the machine's name.
+    ///   - folders: where settings are looked for.
+    static func parse(
+        _ arguments: [String], machine: String, folders: [String] = ConfigurationSearch.standardFolders
+    ) throws(ServiceFailure) -> DaemonRequest<BridgeOptions> {
+        try DaemonRequest(arguments, of: program, keys, standard: standardSettings, folders: folders) {
+            (line) throws(UsageError) in try BridgeOptions(line, machine)
         }
     }
-    private init(_ line: ParsedLine, isExport: Bool, _ machine: String) throws(UsageError) {
-        guard let carrier = line[Self.carrier] else { throw UsageError("there is no carrier; give --carrier DIR") }
-        guard let host = line[Self.host] ?? (isExport ? MirrorName.host(ofMachine: machine) : nil) else {
-            throw UsageError(
-                isExport
-                    ? "this machine's name '\(machine)' is no host's name for mirrors; give one with --host HOST"
-                    : "there is no host; give the origin's with --host HOST")
+    private init(_ line: ParsedLine, _ machine: String) throws(UsageError) {
+        policyUser = line[Self.policy]
+        (exports, mirrors) = (line[Self.exports] ?? [], line[Self.mirrors] ?? [])
+        carrier = policyUser == nil ? try Self.carrier(line) : .folder("")
+        if policyUser == nil, exports.isEmpty, mirrors.isEmpty {
+            throw UsageError("there is nothing to do; give --export SERVICE, --mirror HOST/SERVICE, or both")
         }
-        task = isExport ? .export : .mirror(stateDirectory: line[Self.stateDirectory])
-        bus = line[Self.address].map { .address($0) } ?? (line[Self.system] ? .system : .session)
-        (self.host, self.carrier, services) = (host, carrier, line[Self.services])
-        (interfaces, logLevel) = (line[Self.interfaces] ?? [], line[Self.logLevel])
-        for service in services {
+        guard let host = line[Self.host] ?? MirrorName.host(ofMachine: machine) ?? (exports.isEmpty ? "" : nil) else {
+            throw UsageError(
+                "this machine's name '\(machine)' is no host's name for mirrors; give one with --host HOST")
+        }
+        for service in exports {
             do throws(RelayError) { _ = try MirrorName(of: service, at: host) } catch {
                 throw UsageError(error.message)
             }
         }
+        for mirror in mirrors where mirror.host == host && exports.contains(mirror.service) {
+            throw UsageError("\(mirror.service) is exported as \(host), and is to be mirrored from there")
+        }
+        self.host = host
+        bus = line[Self.address].map { .address($0) } ?? (line[Self.system] ? .system : .session)
+        (interfaces, admitted) = (line[Self.interfaces] ?? [], line[Self.admit])
+        (stateDirectory, logLevel) = (line[Self.stateDirectory], line[Self.logLevel])
+    }
+    private static func carrier(_ line: ParsedLine) throws(UsageError) -> Carrier {
+        guard let words = line[carrier] else {
+            throw UsageError("there is no carrier; give a folder or NATS servers with --carrier")
+        }
+        let ofNats: [any DeclaredOption] = [credentials, authorities, certificate, key, replicas, keepBytes, keepDays]
+        if words.allSatisfy({ !NatsSettings.isServers($0) }) {
+            if let option = ofNats.first(where: { line.given.contains($0.name) }) {
+                throw UsageError("option '--\(option.name)' is for NATS; the carrier \(words[0]) is a folder")
+            }
+            guard words.count == 1 else { throw UsageError("there are \(words.count) carriers; give one folder") }
+            return .folder(words[0])
+        }
+        guard words.allSatisfy({ NatsSettings.isServers($0) }) else {
+            throw UsageError("a carrier is a folder or NATS servers, and not both")
+        }
+        var settings = NatsSettings(servers: words)
+        settings.credentials = line[credentials]
+        if [authorities.name, certificate.name, key.name].contains(where: { line.given.contains($0) }) {
+            guard (line[certificate] == nil) == (line[key] == nil) else {
+                throw UsageError("a certificate goes with its key; give --tls-certificate and --tls-key")
+            }
+            var tls = NatsSettings.TLS()
+            (tls.authorities, tls.certificate, tls.key) = (line[authorities], line[certificate], line[key])
+            settings.tls = tls
+        }
+        settings.makesStreams = line[streams] == .yes
+        if let replicas = line[replicas] { settings.replicas = Int(replicas) }
+        settings.limits.bytes = line[keepBytes]
+        settings.limits.age = line[keepDays].map { .seconds(Int64($0) * 86_400) }
+        return .nats(settings)
     }
 }

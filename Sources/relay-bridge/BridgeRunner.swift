@@ -1,3 +1,4 @@
+import RelayBridge
 import RelayCore
 import RelayDaemon
 import RelayJournal
@@ -16,41 +17,52 @@ struct BridgeRunner {
         (self.options, self.environment, log) = (options, environment, Log(level: options.logLevel))
     }
     func run() async throws {
-        let carrier = try FileCarrier(directory: options.carrier)
+        let carrier: any MirrorCarrier =
+            switch options.carrier {
+            case .folder(let path): try FileCarrier(directory: path)
+            case .nats(let settings): NatsCarrier(settings)
+            }
+        var directory = ""
+        if !options.mirrors.isEmpty {
+            do throws(RelayError) {
+                let state = try StateDirectory.find(options.stateDirectory, environment: environment)
+                if try state.prepare() { log.info("made \(state.path)") }
+                directory = state.path
+            } catch { throw ServiceFailure(code: .cannotCreate, message: error.message) }
+        }
         manager.ready(status: "running")
         defer { manager.stopping(within: .seconds(60)) }
-        switch options.task {
-        case .export: try await all { service in try await export(service, carrier) }
-        case .mirror(let directory):
-            let state: StateDirectory
-            do throws(RelayError) {
-                state = try StateDirectory.find(directory, environment: environment)
-                if try state.prepare() { log.info("made \(state.path)") }
-            } catch { throw ServiceFailure(code: .cannotCreate, message: error.message) }
-            try await all { service in try await mirror(service, carrier, state.path) }
+        let mirrors = Set(options.mirrors.map(\.description)).sorted().compactMap { MirrorName($0) }
+        try await withThrowingTaskGroup { group in
+            for service in Set(options.exports).sorted() { group.addTask { try await export(service, carrier) } }
+            for name in mirrors { group.addTask { [directory] in try await mirror(name, carrier, directory) } }
+            try await group.waitForAll()
         }
         log.info("finished, as asked", .finished)
     }
-    private func all(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
-        try await withThrowingTaskGroup { group in
-            for service in Set(options.services).sorted() { group.addTask { try await body(service) } }
-            try await group.waitForAll()
-        }
-    }
-    private func export(_ service: String, _ carrier: FileCarrier) async throws {
+    private func export(_ service: String, _ carrier: any MirrorCarrier) async throws {
         let exporter = try MirrorExporter(
             of: service, at: options.host, interfaces: options.interfaces.isEmpty ? nil : options.interfaces,
             to: carrier, on: options.bus)
         log.info("exports \(service) as \(options.host) to \(options.carrier)", .ready)
         try await exporter.run()
     }
-    private func mirror(_ service: String, _ carrier: FileCarrier, _ directory: String) async throws {
-        let name = try MirrorName(of: service, at: options.host)
+    private func mirror(_ name: MirrorName, _ carrier: any MirrorCarrier, _ directory: String) async throws {
         var configuration = MirrorConfiguration(
-            name, on: options.bus, directory: "\(directory)/\(options.host).\(service)")
+            name, on: options.bus, directory: "\(directory)/\(name.host).\(name.service)")
         configuration.interfaces = options.interfaces
+        configuration.requirement = options.admitted
         configuration.onNotice = { [log] in log.write($0) }
         let mirror = MirrorService(configuration, carrier: carrier)
         try await mirror.run { [log] in log.info("ready: \(name)", .ready) }
+    }
+}
+
+extension BridgeOptions.Carrier: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .folder(let path): path
+        case .nats(let settings): settings.shown
+        }
     }
 }

@@ -17,13 +17,13 @@ import RelayTool
         case .manual: return try StandardOutput.write(ManualPage.text(of: nil, in: program, section: 8))
         case .version: return try StandardOutput.write(HelpPage.version(of: program))
         case .checked(let text): return try StandardOutput.write(text)
-        case .serve(let parsed): options = parsed
+        case .run(let parsed): options = parsed
         }
         let log = Log(level: options.logLevel)
         do {
             let runner = ServiceRunner(options: options, environment: ProcessInput.environment, log: log) {
                 () throws(ServiceFailure) in
-                guard case .serve(let options) = try ServiceOptions.parse(arguments) else { return options }
+                guard case .run(let options) = try ServiceOptions.parse(arguments) else { return options }
                 return options
             }
             try await runner.run()

@@ -10,12 +10,7 @@ struct ServiceOptions: Equatable {
         case address(String)
     }
     enum Domain: String, CaseIterable { case relocation, inventory, telemetry }
-    enum Action: Equatable {
-        case serve(ServiceOptions)
-        /// The text to print: the settings are right.
-        case checked(String)
-        case help, manual, version
-    }
+    typealias Action = DaemonRequest<ServiceOptions>
     /// What a power loss can undo.
     enum Synchronous: String, CaseIterable { case full, normal }
     static let standardName = "org.eventrelay.Service1"
@@ -87,15 +82,12 @@ extension ServiceOptions {
                 events. A crash or kill of the service loses nothing.
                 """,
                 .paragraph(
-                    """
-                    --config reads settings from a file like systemd's: below [Service] there are \(Words.list(keyNames)),
-                    each as the option of its name. A name without a slash, such as \(standardSettings), is looked for in
-                    \(Words.list(ConfigurationSearch.standardFolders)): the first one counts. Files of NAME.d in
-                    these folders are read after it, by their names, if they end in .conf. FILE with a slash is a path, and
-                    FILE.d stands beside it. What is typed here prevails over settings. --check-config prints what the
-                    settings say, or what is wrong with them. Under systemd, SIGHUP reads them again: LogLevel and Rate
-                    change at once, the others with the next start.
-                    """),
+                    DaemonOptions.details(
+                        keys, standard: standardSettings,
+                        reload: """
+                            Under systemd, SIGHUP reads them again: LogLevel and Rate change at once, the others with \
+                            the next start.
+                            """)),
                 """
                 relay-service check [FILE] and relay-service backup FILE check and copy a journal, also while a service uses
                 it: each has a --help of its own.
@@ -124,39 +116,21 @@ extension ServiceOptions {
     /// What a configuration may set. The bus is that of the unit, or of the D-Bus service file.
     static let keys = ConfigurationKeys(
         section: "Service", [busName, admit, stateDirectory, synchronous, domain, rate, idleExit, logLevel])
-    private static var keyNames: [String] { keys.options.map { ConfigurationKeys.key(of: $0) } }
 
-    private static let session = Option(
-        switch: "session", "the session bus (the default, if there is one)")
-    private static let system = Option(switch: "system", "the system bus")
-    private static let address = Option<String?>("bus", .busAddress, "the bus at this D-Bus address")
+    private static let (session, system, address) = (
+        DaemonOptions.session, DaemonOptions.system, DaemonOptions.address
+    )
+    private static let (config, manual, logLevel) = (
+        DaemonOptions.config, DaemonOptions.manual, DaemonOptions.logLevel
+    )
+    private static let checkConfig = DaemonOptions.checkConfig(standardSettings)
     private static let ownBus = Option(
         switch: "own-bus", "a private bus that ends with the service, for machines without one")
     private static let busName = Option<String>(
         "name", .serviceName("NAME", example: standardName), "the service's name on the bus", standard: standardName)
     private static let admit = Option<PeerRequirement?>(
-        "admit",
-        ValueKind("WHO") { text throws(Unfit) in
-            switch text {
-            case "anyone": return .anyone
-            case "user": return .sameUser
-            default:
-                let prefix = "group:"
-                guard text.hasPrefix(prefix), text.count > prefix.count else {
-                    throw Unfit("is nobody; there are user, group:NAME and anyone")
-                }
-                return .sameUser || .group(String(text.dropFirst(prefix.count)))
-            }
-        }, "who may call and subscribe: user, group:NAME or anyone (default: user; with --system, anyone)")
-    private static let config = Option<String?>(
-        "config",
-        ValueKind("FILE") { text throws(Unfit) in
-            if text.isEmpty || text.hasSuffix("/") { throw Unfit("is no file; give a name or a path") }
-            return text
-        }, "settings to read: a path, or a name to look for")
-    private static let checkConfig = Option(
-        switch: "check-config", "print what the settings say, and end (default of --config: \(standardSettings))")
-    private static let manual = Option(switch: "manual", "this text as a manual page in roff, for man(1)")
+        "admit", DaemonOptions.who,
+        "who may call and subscribe: user, group:NAME or anyone (default: user; with --system, anyone)")
     private static let stateDirectory = Option<String?>(
         "state-directory", .directory, "where the journal is")
     private static let synchronous = Option<Synchronous>(
@@ -169,9 +143,6 @@ extension ServiceOptions {
     private static let idleExit = Option<Double?>(
         "idle-exit", .decimal("SECONDS", of: "seconds", 0...86_400),
         "end when nobody has used the service for so long (default: never)")
-    private static let logLevel = Option<Log.Level>(
-        "log-level", .word("LEVEL", Log.Level.allCases) { $0.name }, "the least that is logged",
-        standard: "info")
     private static let buses = ExclusiveOptions(
         session, system, address, ownBus, fault: "two buses are named")
 
@@ -182,38 +153,8 @@ extension ServiceOptions {
     static func parse(
         _ arguments: [String], folders: [String] = ConfigurationSearch.standardFolders
     ) throws(ServiceFailure) -> Action {
-        let typed: ParsedLine
-        switch try request(arguments) {
-        case .help: return .help
-        case .version: return .version
-        case .run(_, let line): typed = line
-        }
-        if typed[manual] { return .manual }
-        guard let file = typed[config] ?? (typed[checkConfig] ? standardSettings : nil) else {
-            do throws(UsageError) { return .serve(try ServiceOptions(typed)) } catch {
-                throw ServiceFailure(code: .usage, message: error.message)
-            }
-        }
-        let settings: ServiceSettings
-        do throws(ConfigurationError) {
-            settings = try ServiceSettings(ConfigurationSearch(typed: file, folders: folders))
-        } catch {
-            throw ServiceFailure(code: .wrongSettings, message: error.message)
-        }
-        // What was typed alone is right, so that this concerns the settings, too.
-        let merged = try request(settings.arguments(below: typed) + arguments)
-        guard case .run(_, let line) = merged else { return .help }
-        do throws(UsageError) {
-            let options = try ServiceOptions(line)
-            return typed[checkConfig] ? .checked(settings.description) : .serve(options)
-        } catch {
-            throw ServiceFailure(
-                code: .wrongSettings, message: "with the settings of \(Words.list(settings.files)): \(error.message)")
-        }
-    }
-    private static func request(_ arguments: [String]) throws(ServiceFailure) -> ProgramDeclaration.Request {
-        do throws(UsageError) { return try program.parse(arguments) } catch {
-            throw ServiceFailure(code: .usage, message: error.message)
+        try Action(arguments, of: program, keys, standard: standardSettings, folders: folders) {
+            (line) throws(UsageError) in try ServiceOptions(line)
         }
     }
 

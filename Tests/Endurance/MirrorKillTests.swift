@@ -1,4 +1,5 @@
 import Glibc
+import NatsSupport
 import RelayCore
 import RelayTestKit
 import Relocation
@@ -6,28 +7,30 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Two hosts, each with a bus and state of its own, and a carrier of files between them.
+/// Two hosts, each with a bus and state of its own, and a carrier between them: a folder, or a server of NATS.
 private final class TwoHosts: Sendable {
     static let host = "kitchen"
     static let mirror = "org.eventrelay.Mirror1.kitchen.\(Site.service)"
     let origin, other: Site
-    private let carrier: TestFolder
+    private let folder: TestFolder
+    let server: NatsServer?
 
-    init(_ origin: Site, _ other: Site) throws {
-        (self.origin, self.other, carrier) = (origin, other, try TestFolder())
+    init(_ origin: Site, _ other: Site, _ server: NatsServer? = nil) throws {
+        (self.origin, self.other, self.server, folder) = (origin, other, server, try TestFolder())
     }
+    private var carrier: String { server?.url ?? folder.path }
 
     func launchExporter() throws -> RunningProgram {
         try origin.launch(
             Programs.bridge,
-            ["export", "--bus", origin.address, "--host", Self.host, "--carrier", carrier.path, Site.service])
+            ["--export", Site.service, "--bus", origin.address, "--host", Self.host, "--carrier", carrier])
     }
     func launchMirror() throws -> RunningProgram {
         try other.launch(
             Programs.bridge,
             [
-                "mirror", "--bus", other.address, "--host", Self.host, "--carrier", carrier.path, "--state-directory",
-                other.stateDirectory, Site.service,
+                "--mirror", "\(Self.host)/\(Site.service)", "--bus", other.address, "--carrier", carrier,
+                "--state-directory", other.stateDirectory,
             ])
     }
     /// Where the replica is.
@@ -53,6 +56,18 @@ private final class TwoHosts: Sendable {
         }
     }
 
+    @Test("so it has over NATS, whose server is killed, too", arguments: NatsServer.Release.allCases)
+    func overNATS(_ release: NatsServer.Release) async throws {
+        let kills = Endurance.count(20, soak: 1_500)
+        print("mirror kills over NATS: seed \(Endurance.seed)")
+        let server = try await NatsServer(release, syncing: release == .recent)
+        try await Site.with { origin in
+            try await Site.with { other in
+                try await kill(kills, TwoHosts(origin, other, server))
+            }
+        }
+    }
+
     private func kill(_ kills: Int, _ hosts: TwoHosts) async throws {
         var random = SeededGenerator(seed: Endurance.seed)
         let load = try Load(hosts.origin, drivers: 2, seed: Endurance.seed)
@@ -68,13 +83,16 @@ private final class TwoHosts: Sendable {
             let commands = load.commands
             _ = await eventually { load.commands > commands + number % 3 }
             try await Task.sleep(for: .microseconds(Int.random(in: 0...50_000, using: &random)))
-            switch number % 3 {
+            switch number % (hosts.server == nil ? 3 : 4) {
             case 0:
                 try await end(service)
                 service = try await hosts.origin.startService()
             case 1:
                 try await end(exporter)
                 exporter = try hosts.launchExporter()
+            case 3:
+                try await hosts.server?.end()
+                try await hosts.server?.start()
             default:
                 try await end(mirror)
                 mirror = try hosts.launchMirror()
@@ -94,7 +112,7 @@ private final class TwoHosts: Sendable {
             #expect(outcome?.code == 0, "\(name): \(outcome?.errors ?? [])")
             let account = watcher.account
             #expect(account.fault(from: 1, through: head) == nil, "\(name):\n\(account.summary)")
-            #expect(account.contradiction == nil && account.gaps.isEmpty, "\(name)")
+            #expect(account.contradiction == nil && account.gaps.isEmpty, "\(name): \(account.gaps)")
         }
         for program in [exporter, mirror, service] {
             program.signal(SIGTERM)

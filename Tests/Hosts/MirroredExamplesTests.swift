@@ -27,13 +27,13 @@ private final class TwoHosts {
     }
     /// The kitchen's service `name` is on the office's bus, too, once it is mirrored.
     func mirror(_ name: String) async throws {
-        for (verb, bus) in [("export", kitchen), ("mirror", office)] {
+        for (bus, task) in [
+            (kitchen, ["--export", name, "--host", "kitchen"]),
+            (office, ["--mirror", "kitchen/\(name)", "--state-directory", "\(folder.path)/office"]),
+        ] {
             programs.append(
                 try RunningProgram(
-                    Programs.bridge,
-                    [
-                        verb, "--bus", bus.address, "--host", "kitchen", "--carrier", "\(folder.path)/carrier", name,
-                    ] + (verb == "mirror" ? ["--state-directory", "\(folder.path)/office"] : [])))
+                    Programs.bridge, ["--bus", bus.address, "--carrier", "\(folder.path)/carrier"] + task))
         }
         try await programs[programs.count - 1].line(containing: "ready")
     }

@@ -1,4 +1,5 @@
 import CNats
+import NatsSupport
 import RelayCore
 
 @testable import RelayBridge

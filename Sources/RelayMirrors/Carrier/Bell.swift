@@ -2,14 +2,16 @@ import RelayCore
 import Synchronization
 
 /// Wakes the one task that waits, or the next one that does.
-final class Bell: Sendable {
+package final class Bell: Sendable {
     private struct State {
         var isRung = false
         var waiter: CheckedContinuation<Void, Never>?
     }
     private let state = Mutex(State())
 
-    func ring() {
+    package init() {}
+
+    package func ring() {
         let waiter = state.withLock { state in
             defer { state.waiter = nil }
             state.isRung = state.waiter == nil
@@ -18,7 +20,7 @@ final class Bell: Sendable {
         waiter?.resume()
     }
     /// Returns when it has rung since the last wait, when the task is cancelled, or after a while.
-    func wait(atMost duration: Duration) async {
+    package func wait(atMost duration: Duration) async {
         let timer = OwnTimer(after: duration) { [weak self] in self?.ring() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -26,7 +26,7 @@ actor MirrorHouse {
             name.description, configuration.bus,
             untyped: runs.map { run in
                 UntypedInterface(
-                    try ContractText(parsing: run.contract), requirement: configuration.requirements[run.interface])
+                    try ContractText(parsing: run.contract), requirement: configuration.requirement)
             },
             journal: replica.log,
             mirroring: Dictionary(

@@ -108,8 +108,8 @@ package struct MirrorConfiguration: Sendable {
     package let directory: String
     /// Those to mirror; empty: all that the carrier has.
     package var interfaces: [String] = []
-    /// In place of what the origin's contracts require, by interface.
-    package var requirements: [String: PeerRequirement] = [:]
+    /// In place of what the origin's contracts require; nil: that holds.
+    package var requirement: PeerRequirement?
     package var retention = Retention.standard
     package var timing = Timing()
     package var onNotice: @Sendable (Notice) -> Void = { _ in }

@@ -95,6 +95,10 @@ extension ValueKind where Value == Double {
 }
 
 extension ValueKind where Value == String {
+    package static let file = ValueKind("FILE") { text throws(Unfit) in
+        if text.isEmpty || text.hasSuffix("/") { throw Unfit("is no file; give the path of one") }
+        return text
+    }
     package static let directory = ValueKind("DIR") { text throws(Unfit) in
         if text.isEmpty { throw Unfit("is no folder; give the path of one") }
         return text

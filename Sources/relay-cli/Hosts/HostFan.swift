@@ -63,7 +63,7 @@ struct HostFan {
                     branches.append(try start(mirror))
                 }
                 if known.isEmpty, isBrief {
-                    throw CLIFailure(.unavailable, "there is no mirror on \(Bus(bus)); relay-bridge mirror makes one")
+                    throw CLIFailure(.unavailable, "there is no mirror on \(Bus(bus)); relay-bridge --mirror makes one")
                 }
             }
             if branches.isEmpty, isBrief || isEnding { return code }

@@ -26,7 +26,7 @@ struct ServiceOptionsTests {
     func standard() throws {
         let expected = ServiceOptions(
             bus: nil, stateDirectory: nil, synchronous: .full, domains: [.relocation], rate: 10, logLevel: .info)
-        #expect(try ServiceOptions.parse([]) == .serve(expected))
+        #expect(try ServiceOptions.parse([]) == .run(expected))
     }
 
     @Test("each option says what it says")
@@ -38,22 +38,22 @@ struct ServiceOptionsTests {
         let expected = ServiceOptions(
             name: "a.b", bus: .address("unix:path=/a"), stateDirectory: "/s", synchronous: .normal,
             domains: [.relocation, .telemetry], rate: 0.5, logLevel: .debug, idleExit: 30)
-        #expect(try ServiceOptions.parse(line) == .serve(expected))
+        #expect(try ServiceOptions.parse(line) == .run(expected))
         for (option, bus) in [
             ("--session", ServiceOptions.BusChoice.session), ("--system", .system), ("--own-bus", .own),
         ] {
-            #expect(try ServiceOptions.parse([option, option]) == .serve(ServiceOptions(bus: bus)))
+            #expect(try ServiceOptions.parse([option, option]) == .run(ServiceOptions(bus: bus)))
         }
     }
 
     @Test("it admits its own user, on the system bus whom the policy does, and otherwise whom it is told to")
     func admission() throws {
         func requirement(_ arguments: String...) throws -> PeerRequirement? {
-            guard case .serve(let options) = try ServiceOptions.parse(arguments) else { return nil }
+            guard case .run(let options) = try ServiceOptions.parse(arguments) else { return nil }
             return options.requirement
         }
         for bus in [[], ["--session"], ["--own-bus"], ["--bus", "unix:path=/run/dbus/system_bus_socket"]] {
-            guard case .serve(let options) = try ServiceOptions.parse(bus) else { continue }
+            guard case .run(let options) = try ServiceOptions.parse(bus) else { continue }
             #expect(options.requirement == .sameUser, "\(bus)")
         }
         #expect(try requirement("--system") == .anyone)
@@ -71,13 +71,13 @@ struct ServiceOptionsTests {
     @Test("--domain replaces what is served without it, and adds up")
     func domains() throws {
         #expect(
-            try ServiceOptions.parse(["--domain", "telemetry"]) == .serve(ServiceOptions(domains: [.telemetry])))
+            try ServiceOptions.parse(["--domain", "telemetry"]) == .run(ServiceOptions(domains: [.telemetry])))
         #expect(
             try ServiceOptions.parse(["--domain", "telemetry", "--domain", "relocation"])
-                == .serve(ServiceOptions(domains: [.telemetry, .relocation])))
+                == .run(ServiceOptions(domains: [.telemetry, .relocation])))
         #expect(
             try ServiceOptions.parse(["--domain", "inventory"])
-                == .serve(ServiceOptions(domains: [.relocation, .inventory])), "the inventory is that of the relocation"
+                == .run(ServiceOptions(domains: [.relocation, .inventory])), "the inventory is that of the relocation"
         )
     }
 

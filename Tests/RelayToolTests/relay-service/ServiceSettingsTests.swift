@@ -43,8 +43,8 @@ struct ServiceSettingsTests {
             name: "org.example.Figures", stateDirectory: "/s", synchronous: .normal,
             domains: [.relocation, .telemetry],
             rate: 0.5, logLevel: .debug, idleExit: 30, admitted: .sameUser || .group("operators"))
-        #expect(try parse("--config", "some.conf") == .serve(expected))
-        #expect(try parse("--config", file) == .serve(expected))
+        #expect(try parse("--config", "some.conf") == .run(expected))
+        #expect(try parse("--config", file) == .run(expected))
         #expect(
             ServiceOptions.keys.options.map { ConfigurationKeys.key(of: $0) } == [
                 "Name", "Admit", "StateDirectory", "Synchronous", "Domain", "Rate", "IdleExit", "LogLevel",
@@ -54,10 +54,10 @@ struct ServiceSettingsTests {
         try root.write("[Service]\nDomain=telemetry\nRate=5\nLogLevel=debug\n", to: "some.conf")
         #expect(
             try parse("--config", "some.conf", "--rate", "7")
-                == .serve(ServiceOptions(domains: [.telemetry], rate: 7, logLevel: .debug)))
+                == .run(ServiceOptions(domains: [.telemetry], rate: 7, logLevel: .debug)))
         #expect(
             try parse("--config", "some.conf", "--domain", "relocation,telemetry")
-                == .serve(ServiceOptions(domains: [.relocation, .telemetry], rate: 5, logLevel: .debug)))
+                == .run(ServiceOptions(domains: [.relocation, .telemetry], rate: 5, logLevel: .debug)))
     }
     @Test("--check-config prints the files, and what holds of them") func check() throws {
         try root.write("[Service]\nDomain=telemetry\nRate=5\nLogLevel=debug\n", to: "some.conf")

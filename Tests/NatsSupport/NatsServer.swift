@@ -1,17 +1,15 @@
 import Glibc
 import RelayCore
 import RelayTestKit
-import TestTraits
-import Testing
+import Synchronization
 
 /// A nats-server with JetStream, in a folder of its own, that a test kills and starts again. Ends with this value.
-final class NatsServer {
-    enum Release: String, CaseIterable, CustomTestStringConvertible {
+package final class NatsServer: Sendable {
+    package enum Release: String, CaseIterable, Sendable {
         /// Debian's, which syncs every two minutes.
         case debian
         /// One that can sync each message before it answers.
         case recent
-        var testDescription: String { rawValue }
 
         /// Where Debian has it, or `scripts/install-dependencies` has unpacked it.
         var program: String {
@@ -24,21 +22,21 @@ final class NatsServer {
     private let release: Release
     private let folder: TestFolder
     private let port: UInt16
-    private var running: RunningProgram?
+    private let running = Mutex<RunningProgram?>(nil)
     /// Lines of its configuration beyond the usual ones.
     private let more: [String]
     /// Whether it syncs each message.
     private let syncs: Bool
 
-    init(_ release: Release, syncing syncs: Bool = false, _ more: String...) async throws {
+    package init(_ release: Release, syncing syncs: Bool = false, _ more: String...) async throws {
         (self.release, self.more, self.syncs) = (release, more, syncs)
         (folder, port) = (try TestFolder(), try Self.freePort())
         try await start()
     }
-    var url: String { "nats://127.0.0.1:\(port)" }
+    package var url: String { "nats://127.0.0.1:\(port)" }
     private var store: String { "\(folder.path)/store" }
 
-    func start() async throws {
+    package func start() async throws {
         let configuration =
             [
                 "host: 127.0.0.1", "port: \(port)", "server_name: test", "max_payload: 2MB",
@@ -46,18 +44,19 @@ final class NatsServer {
             ] + more
         try folder.write(configuration.joined(separator: "\n") + "\n", to: "server.conf")
         let program = try RunningProgram(release.program, ["-c", "\(folder.path)/server.conf"])
-        running = program
+        running.withLock { $0 = program }
         try await program.line(containing: "Server is ready")
     }
-    func end(_ signal: Int32 = SIGKILL) async throws {
-        guard let program = running else { return }
-        running = nil
+    package func end(_ signal: Int32 = SIGKILL) async throws {
+        guard let program = running.withLock({ $0.take() }) else { return }
         program.signal(signal)
         _ = await program.outcome()
     }
+    /// Goes on, or stands still.
+    package func signal(_ number: Int32) { running.withLock { $0 }?.signal(number) }
     /// While it does not run: what it has stored, under a name.
-    func backUp(_ name: String) async throws { try await copy(store, "\(folder.path)/\(name)") }
-    func restore(_ name: String) async throws { try await copy("\(folder.path)/\(name)", store) }
+    package func backUp(_ name: String) async throws { try await copy(store, "\(folder.path)/\(name)") }
+    package func restore(_ name: String) async throws { try await copy("\(folder.path)/\(name)", store) }
     private func copy(_ from: String, _ to: String) async throws {
         let script = "rm -rf \"$1\" && cp -a \"$0\" \"$1\""
         let outcome = try await RunningProgram.run("/bin/sh", ["-c", script, from, to])

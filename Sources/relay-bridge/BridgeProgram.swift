@@ -4,17 +4,20 @@ import RelayDaemon
 import RelayTool
 
 /// Exports services to other hosts, and mirrors theirs.
-@main struct RelayBridge: RelayProgram {
+@main struct BridgeProgram: RelayProgram {
     static func run() async throws {
-        let action: BridgeOptions.Action
-        do throws(UsageError) {
-            action = try BridgeOptions.parse(try ProcessInput.arguments(), machine: machine)
-        } catch {
+        let arguments: [String]
+        do throws(UsageError) { arguments = try ProcessInput.arguments() } catch {
             throw ServiceFailure(code: .usage, message: error.message)
         }
-        switch action {
-        case .print(let text): try StandardOutput.write(text)
+        let program = BridgeOptions.program
+        switch try BridgeOptions.parse(arguments, machine: machine) {
+        case .help: try StandardOutput.write(HelpPage.text(of: nil, in: program))
+        case .manual: try StandardOutput.write(ManualPage.text(of: nil, in: program, section: 8))
+        case .version: try StandardOutput.write(HelpPage.version(of: program))
+        case .checked(let text): try StandardOutput.write(text)
         case .run(let options):
+            if let user = options.policyUser { return try StandardOutput.write(MirrorName.policy(for: user)) }
             do { try await BridgeRunner(options, ProcessInput.environment).run() } catch let failure as ServiceFailure {
                 throw failure
             } catch {

@@ -1,0 +1,117 @@
+import NatsSupport
+import RelayCore
+import RelayJournal
+import RelayMirrors
+import RelayTestKit
+import Synchronization
+
+@testable import RelayBridge
+
+enum Notes1: EventInterface {
+    static let name = "org.example.Notes1"
+    static let durability = Durable(retention: Retention())
+    static var contract: Contract<Self> { Noted.self }
+
+    struct Noted: DomainEvent {
+        typealias Interface = Notes1
+        let number: Int64
+    }
+}
+
+/// A service on one host and its mirror on another, with a server of NATS between them.
+actor HostsOverNATS {
+    static let name = "org.example.Notes"
+    nonisolated let server: NatsServer
+    nonisolated let origin: PrivateBus, office: PrivateBus
+    private let folder: TestFolder
+    private let service: EventService
+    private var number: Int64 = 0
+    private var tasks: [String: Task<Void, any Error>] = [:]
+    private let exporter = Mutex<MirrorExporter?>(nil)
+    private let mirror = Mutex<MirrorService?>(nil)
+
+    init(_ release: NatsServer.Release, _ more: String) async throws {
+        server = try await NatsServer(release, syncing: release == .recent, more)
+        (origin, office, folder) = (try PrivateBus(), try PrivateBus(), try TestFolder())
+        let journal = try EventJournal(directory: folder.path + "/journal")
+        service = try EventService(name: Self.name, on: origin.bus, exporting: Notes1.self, journal: journal)
+        try await service.start()
+    }
+    /// All of it, running.
+    init(_ release: NatsServer.Release) async throws {
+        try await self.init(release, "")
+        try export()
+        try follow()
+    }
+    nonisolated func settings(_ user: String? = nil) -> NatsSettings {
+        let url = user.map { server.url.replacing("//", with: "//\($0):\($0)@") } ?? server.url
+        var settings = NatsSettings(servers: [url])
+        settings.patience = .seconds(5)
+        return settings
+    }
+    func export(as host: String = "kitchen", user: String? = nil) throws {
+        let timing = ExporterTiming {
+            $0.firstPause = .milliseconds(1)
+            $0.longestPause = .milliseconds(50)
+            $0.look = .milliseconds(100)
+        }
+        let exporter = try MirrorExporter(
+            of: Self.name, at: host, to: NatsCarrier(settings(user)), on: origin.bus, timing: timing)
+        self.exporter.withLock { $0 = exporter }
+        tasks["export"] = Task { try await exporter.run() }
+    }
+    func follow(user: String? = nil) throws {
+        var configuration = MirrorConfiguration(
+            try MirrorName(of: Self.name, at: "kitchen"), on: office.bus, directory: folder.path + "/replica")
+        configuration.timing.retry = .milliseconds(20)
+        let mirror = MirrorService(configuration, carrier: NatsCarrier(settings(user)))
+        self.mirror.withLock { $0 = mirror }
+        tasks["mirror"] = Task { try await mirror.run() }
+    }
+    func end(_ what: String) async {
+        tasks[what]?.cancel()
+        _ = await tasks.removeValue(forKey: what)?.result
+    }
+    func loseReplica() async throws {
+        await end("mirror")
+        let outcome = try await RunningProgram.run("/bin/rm", ["-r", folder.path + "/replica"])
+        if outcome.code != 0 { throw RelayError(.internalFailure, "\(outcome)") }
+    }
+    func stop() async throws {
+        for what in Array(tasks.keys) { await end(what) }
+        try await service.stop()
+    }
+    func publish(_ count: Int) async throws {
+        for _ in 0..<count {
+            number += 1
+            try await service.publish(Notes1.Noted(number: number))
+        }
+    }
+    nonisolated var status: String {
+        let (exporter, mirror) = (exporter.withLock { $0 }, mirror.withLock { $0 })
+        return "\(exporter.map { "\($0.status)" } ?? "-") \(mirror.map { "\($0.status)" } ?? "-")"
+    }
+    nonisolated func relay(cursors: String? = nil) throws -> EventRelay {
+        try EventRelay(
+            following: Self.name, at: "kitchen", on: office.bus, interfaces: Notes1.self, cursors: cursors)
+    }
+    /// Whether a mirror's subscriber, who begins with the first event, gets each of the origin's once, and no gap.
+    nonisolated func isWhole(_ count: Int64) async throws -> Bool {
+        let relay = try relay()
+        let events = try relay.events(of: Notes1.Noted.self, from: .beginning)
+        relay.activate()
+        var next: Int64 = 1
+        for await delivery in events {
+            guard case .event(let entry, let stamp) = delivery, entry.number == next, stamp.sequence == UInt64(next)
+            else { return false }
+            next += 1
+            if next > count { break }
+        }
+        relay.invalidate()
+        return true
+    }
+    /// Everything that was published is at the mirror.
+    func isCaughtUp() -> Bool {
+        mirror.withLock { $0 }?.status.interfaces[Notes1.name]?.position == UInt64(number)
+    }
+}
