@@ -29,11 +29,11 @@ help:
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
 	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"
-	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
+	@echo "make build   relay-service, relay-cli and relay-bridge, optimised, in .build/release"
 	@echo "make release the same without symbols, with manual pages and completions, in .build/dist; prints what they weigh"
 	@echo "make install copies these below PREFIX (/usr/local) in DESTDIR; 'make uninstall' removes them"
 	@echo "make check-release   all targets but the tests, optimised: what 'swift build -c release' does"
-	@echo "make deb     the Debian packages relay-service, relay-cli and librelay-dev, in .build/deb"
+	@echo "make deb     the Debian packages relay-service, relay-cli, relay-bridge and librelay-dev, in .build/deb"
 	@echo "make test-packaging   the packages installed, used, upgraded and removed in Debians of their own, 12 and 13; RELEASE=12 takes one"
 	@echo "make test-machine     the packages in Debians 12 and 13 with systemd as process 1: users, polkit, upgrade, reboot, power cuts"
 	@echo "make test-desktop   the window of Examples/moving-house, by pointer and keyboard under an X server; makes its pictures"
@@ -43,7 +43,7 @@ help:
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
 
-dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-machine dependencies-docs dependencies-desktop: dependencies-%:
+dependencies-build dependencies-hosts dependencies-test dependencies-bench dependencies-packaging dependencies-machine dependencies-docs dependencies-desktop: dependencies-%:
 	@scripts/install-dependencies $*
 
 # With Swift's library in them: they run where there is no toolchain. Their 38,000 relative relocations take 10 kB in place of 900 kB
@@ -53,6 +53,7 @@ packed = $(shell [ "$$(printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d'
 build: dependencies-build
 	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-service
 	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-cli
+	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-bridge
 
 # What people type who have no make: each target has to compile without -enable-testing. In a folder of its own: `make build` has other
 # flags for the same one, with which not all targets build.
@@ -86,7 +87,7 @@ test-machine: dependencies-machine deb
 
 demo: dependencies-build
 	@scripts/demo
-demo-hosts: dependencies-build
+demo-hosts: dependencies-hosts
 	@scripts/demo-hosts
 
 lint:

@@ -142,7 +142,8 @@ let package = Package(
         .testTarget(
             name: "RelayToolTests",
             dependencies: [
-                "relay-bridge", "relay-service", "RelayBridge", "RelayDaemon", "RelayTool", "RelayTestKit", "TestTraits",
+                "relay-bridge", "relay-service", "RelayBridge", "RelayDaemon", "RelayTool", "RelayTestKit",
+                "TestTraits",
             ],
             swiftSettings: strict),
         .testTarget(

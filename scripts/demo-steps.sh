@@ -88,11 +88,12 @@ await() { until_true "${3:-15}" shown "$1" "$2" || fail "'$1' did not show: $2";
 sequences() { grep -oE '^[0-9:.]+ #[0-9]+ ' "$directory/$1.log" | grep -oE '#[0-9]+' | tr -d '#' || true; }
 has_count() { [ "$(count "$1" "$2")" -ge "$3" ]; }
 
-# Builds products: build PRODUCT…; their folder is `bin` then.
+# Installs what a level needs, and builds products: build LEVEL PRODUCT…; their folder is `bin` then.
 build() {
-    local product
+    local product level=$1
+    shift
     step "installing what is missing"
-    scripts/install-dependencies build
+    scripts/install-dependencies "$level"
     step "building"
     for product in "$@"; do scripts/bounded-swift 300 build --product "$product"; done
     bin=$(swift build --show-bin-path)

@@ -18,11 +18,14 @@ import Testing
         func run(_ arguments: [String], destination: String = "", prefix: String) async throws {
             let dist = folder.path + "/dist"
             for name in ["", "/man", "/completions"] { mkdir(dist + name, 0o700) }
-            for name in ["man/relay-service.8", "man/relay-cli.1", "man/relay-cli-call.1"] {
+            for name in ["man/relay-service.8", "man/relay-bridge.8", "man/relay-cli.1", "man/relay-cli-call.1"] {
                 try folder.write(".TH X 1\n", to: "dist/" + name)
             }
             for shell in ["bash", "zsh", "fish"] { try folder.write("#\n", to: "dist/completions/\(shell)") }
-            for program in ["relay-service", "relay-cli"] { try folder.write("#!/bin/sh\n", to: "dist/" + program) }
+            try folder.write("<busconfig/>\n", to: "dist/org.eventrelay.Mirror1.conf")
+            for program in ["relay-service", "relay-cli", "relay-bridge"] {
+                try folder.write("#!/bin/sh\n", to: "dist/" + program)
+            }
             let outcome = try await RunningProgram.run(
                 Programs.sources + "/../../scripts/install-files", arguments,
                 environment: Programs.environment([
@@ -53,8 +56,12 @@ import Testing
         #expect(
             try await Self.files(root.path)
                 == (before + [
-                    "usr/bin/relay-cli", "usr/bin/relay-service", "usr/lib/eventrelay/installed",
-                    "usr/lib/eventrelay/relay-service.conf", "usr/lib/eventrelay/relay-telemetry.conf",
+                    "usr/bin/relay-bridge", "usr/bin/relay-cli", "usr/bin/relay-service",
+                    "usr/lib/eventrelay/installed",
+                    "usr/lib/eventrelay/relay-bridge.conf", "usr/lib/systemd/system/relay-bridge.service",
+                    "usr/lib/sysusers.d/relay-bridge.conf", "usr/share/dbus-1/system.d/org.eventrelay.Mirror1.conf",
+                    "usr/share/man/man8/relay-bridge.8", "usr/lib/eventrelay/relay-service.conf",
+                    "usr/lib/eventrelay/relay-telemetry.conf",
                     "usr/lib/systemd/catalog/eventrelay.catalog",
                     "usr/lib/systemd/system/relay-service.service", "usr/lib/systemd/system/relay-telemetry.service",
                     "usr/lib/systemd/user/relay-service.service", "usr/lib/sysusers.d/eventrelay.conf",
@@ -84,14 +91,15 @@ import Testing
     }
     @Test(
         "systemd takes the units, and finds little exposed",
-        arguments: [("relay-service", "0.5"), ("relay-telemetry", "0.7")])
+        arguments: [("relay-service", "0.5"), ("relay-telemetry", "0.7"), ("relay-bridge", "1.5")])
     func exposure(_ unit: String, bound: String) async throws {
-        let installed = try await Installed(["--no-list", "service"], below: "/usr")
+        let installed = try await Installed(["--no-list", "service", "bridge"], below: "/usr")
         let file = "\(installed.prefix)/lib/systemd/system/\(unit).service"
         // As an administrator's machine has it: here there is no such user.
         let text = try await installed.text("/lib/systemd/system/\(unit).service")
-        #expect(text.contains("\nUser=eventrelay\n"))
-        let parts = text.split(separator: "User=eventrelay", omittingEmptySubsequences: false)
+        let user = unit == "relay-bridge" ? unit : "eventrelay"
+        #expect(text.contains("\nUser=\(user)\n"))
+        let parts = text.split(separator: "User=\(user)", omittingEmptySubsequences: false)
         mkdir(installed.folder.path + "/checked", 0o700)
         try installed.folder.write(parts.joined(separator: "User=root"), to: "checked/\(unit).service")
         let environment = Programs.environment([
@@ -109,6 +117,22 @@ import Testing
             "systemd-analyze", ["security", "--offline=true", "--threshold=\(Int(threshold))", file],
             environment: environment)
         #expect(security.code == 0, "\(security.output.suffix(2)) \(security.errors)")
+    }
+    @Test("what the comments in the bridge's settings show is right; without it there is nothing to do")
+    func bridgeSettings() async throws {
+        let installed = try await Installed(["--no-list", "bridge"], below: "/usr")
+        let text = try await installed.text("/lib/eventrelay/relay-bridge.conf")
+        try installed.folder.write(
+            text.split(separator: "\n").map { $0.hasPrefix("# ") ? "" : $0.drop { $0 == "#" } }.joined(
+                separator: "\n"), to: "all.conf")
+        func check(_ file: String) async throws -> RunningProgram.Outcome {
+            try await RunningProgram.run(
+                Programs.bridge, ["--config", file, "--check-config"], environment: Programs.environment())
+        }
+        let all = try await check(installed.folder.path + "/all.conf")
+        #expect(all.code == 0 && all.output.contains("Export=org.example.Printer"), "\(all)")
+        let empty = try await check("\(installed.prefix)/lib/eventrelay/relay-bridge.conf")
+        #expect(empty.code == 78 && empty.errors.last?.contains("there is no carrier") == true, "\(empty)")
     }
     @Test("the settings that come with the package are right, and so is what their comments show")
     func settings() async throws {

@@ -54,7 +54,7 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
         return isHost(host) ? host : nil
     }
 
-    /// The policy of a bus for a user that runs mirrors: what one prefix is for.
+    /// The policy of a bus for a user that runs mirrors and exporters: what one prefix for each is for.
     package static func policy(for user: String) -> String {
         """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
@@ -62,6 +62,7 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
         <busconfig>
           <policy user="\(user)">
             <allow own_prefix="\(prefix)"/>
+            <allow own_prefix="org.eventrelay.Exporter1"/>
           </policy>
           <policy context="default">
             <allow send_destination_prefix="\(prefix)"/>

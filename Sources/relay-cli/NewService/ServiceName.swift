@@ -35,8 +35,10 @@ struct ServiceName: Equatable, Sendable {
     /// is built with it, and Swift's own.
     static let taken: Set = [
         // Relay's, its tests' helpers among them.
-        "BusProcess", "CDBus", "CExpat", "CFaultVFS", "CGLib", "CRelayShims", "CRelayVersion", "CRingAttack", "CSQLite",
-        "CSystemd", "CTransportSupport", "RelayBus", "RelayCore", "RelayDaemon", "RelayEvents", "RelayFoundation",
+        "BusProcess", "CDBus", "CExpat", "CFaultVFS", "CGLib", "CNats", "CRelayShims", "CRelayVersion", "CRingAttack",
+        "CSQLite",
+        "CSystemd", "CTransportSupport", "NatsSupport", "RelayBridge", "RelayBus", "RelayCore", "RelayDaemon",
+        "RelayEvents", "RelayFoundation",
         "RelayJournal",
         "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire", "Relocation", "RelocationDomain",
         "RingSupport",

@@ -9,8 +9,10 @@ struct MirrorWorld: Hashable {
         case commit, restart, prune
         /// The origin's journal is copied, and changes places with the copy.
         case backUp, restore
-        /// The exporter goes on to the next append; makes it, and hears no answer; dies.
-        case export, exportUnheard, killExporter
+        /// The exporter goes on to the next append; makes it, and hears no answer; has begun it, and hears none; dies.
+        case export, exportUnheard, exportLate, killExporter
+        /// What was begun comes to the carrier, unless its numbers were set back meanwhile.
+        case land
         /// The carrier syncs; dies; removes its oldest message; loses the channel; is written to by somebody else.
         case sync, forget, expire, delete, foreign
         /// The channel is copied, and put back.
@@ -24,6 +26,8 @@ struct MirrorWorld: Hashable {
     }
     private(set) var origin = ModelOrigin()
     private var exporter = ExporterMachine(writer: 1)
+    /// On its way to the carrier.
+    private var late: Append?
     private var channel = ModelChannel()
     private(set) var mirror: ModelMirror
     private(set) var subscriber = ModelSubscriber()
@@ -46,8 +50,10 @@ struct MirrorWorld: Hashable {
             case .prune: origin.prune()
             case .backUp: origin.backUp()
             case .restore: changeOrigin { $0.restore() }
-            case .export: export(isHeard: true)
-            case .exportUnheard: export(isHeard: false)
+            case .export: export(.made)
+            case .exportUnheard: export(.unheard)
+            case .exportLate: export(.late)
+            case .land: land()
             case .killExporter: killExporter()
             case .sync: channel.sync()
             case .forget: forget()
@@ -101,6 +107,8 @@ struct MirrorWorld: Hashable {
         return true
     }
     private mutating func disconnect() {
+        // What was on its way goes with the connection.
+        late = nil
         exporter.disconnected()
         mirror.disconnect()
     }
@@ -118,7 +126,7 @@ struct MirrorWorld: Hashable {
     // MARK: The exporter
 
     /// Asks and reads, up to the next append or question to the origin. False: there is nothing to do.
-    private mutating func export(isHeard: Bool) -> Bool {
+    private mutating func export(_ fate: Append.Fate) -> Bool {
         let before = exporter
         for _ in 0..<40 {
             switch exporter.demand {
@@ -140,13 +148,11 @@ struct MirrorWorld: Hashable {
             case .appendSnapshot(let position, let table, let number):
                 let header = MirrorHeader.snapshot(
                     at: position, epoch: origin.epoch, journal: 101, writer: exporter.writer)
-                let last = channel.append(header, table, expecting: number)
-                exporter.appended(isHeard ? last : nil)
+                append(Append(header: header, table: table, expected: number), fate)
                 return true
             case .appendPage(let events, let epoch, let number):
                 let header = MirrorHeader.page(of: events, epoch: epoch, journal: 101, writer: exporter.writer)
-                let last = channel.append(header, expecting: number)
-                exporter.appended(isHeard ? last : nil)
+                append(Append(header: header, expected: number), fate)
                 return true
             case .stop:
                 faults.append("the exporter has stopped")
@@ -154,6 +160,27 @@ struct MirrorWorld: Hashable {
             }
         }
         faults.append("the exporter asks without an end")
+        return true
+    }
+    private struct Append: Hashable {
+        enum Fate { case made, unheard, late }
+        let header: MirrorHeader
+        var table = RunTable()
+        let expected: UInt64
+    }
+    private mutating func append(_ message: Append, _ fate: Append.Fate) {
+        if fate == .late {
+            late = message
+            exporter.appended(nil)
+            return
+        }
+        let last = channel.append(message.header, message.table, expecting: message.expected)
+        exporter.appended(fate == .made ? last : nil)
+    }
+    private mutating func land() -> Bool {
+        guard let message = late else { return false }
+        late = nil
+        _ = channel.append(message.header, message.table, expecting: message.expected)
         return true
     }
     /// At most two events of one run.
@@ -255,7 +282,7 @@ extension MirrorWorld.Input {
     fileprivate var changesWhatIsKept: Bool {
         switch self {
         case .commit, .backUp, .export, .exportUnheard, .killExporter, .sync, .foreign, .copyFile, .copyChannel,
-            .subscribe:
+            .exportLate, .land, .subscribe:
             false
         case .restart, .prune, .restore, .forget, .expire, .delete, .oldChannel, .mirror, .killMirror, .loseFile,
             .oldFile:
