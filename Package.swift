@@ -337,7 +337,8 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
         .testTarget(
             name: "HostsTests",
             dependencies: [
-                "Fleet", "FleetViews", "fleet-unit", "Shop", "ShopViews", "shop-service", "relay-bridge", "RelayCore",
+                "Fleet", "FleetViews", "fleet-unit", "Shop", "ShopViews", "shop-service", "relay-bridge", "relay-cli",
+                "RelayCore",
                 "RelayTestKit",
             ], path: "Tests/Hosts", swiftSettings: strict),
     ]

@@ -32,29 +32,40 @@ struct BridgeRunner {
         }
         manager.ready(status: "running")
         defer { manager.stopping(within: .seconds(60)) }
-        let mirrors = Set(options.mirrors.map(\.description)).sorted().compactMap { MirrorName($0) }
+        let exporters = try Set(options.exports).sorted().map { try exporter($0, carrier) }
+        let mirrors = Set(options.mirrors.map(\.description)).sorted().compactMap { MirrorName($0) }.map {
+            mirror($0, carrier, directory)
+        }
         try await withThrowingTaskGroup { group in
-            for service in Set(options.exports).sorted() { group.addTask { try await export(service, carrier) } }
-            for name in mirrors { group.addTask { [directory] in try await mirror(name, carrier, directory) } }
+            for exporter in exporters {
+                group.addTask {
+                    log.info("exports \(exporter.service) as \(options.host) to \(options.carrier)", .ready)
+                    try await exporter.run()
+                }
+            }
+            for mirror in mirrors {
+                group.addTask { try await mirror.run { [log] in log.info("ready: \(mirror.name)", .ready) } }
+            }
+            group.addTask {
+                var watch = BridgeWatch(exporters, mirrors, on: options.bus, log, manager)
+                try await watch.run()
+            }
             try await group.waitForAll()
         }
         log.info("finished, as asked", .finished)
     }
-    private func export(_ service: String, _ carrier: any MirrorCarrier) async throws {
-        let exporter = try MirrorExporter(
+    private func exporter(_ service: String, _ carrier: any MirrorCarrier) throws -> MirrorExporter {
+        try MirrorExporter(
             of: service, at: options.host, interfaces: options.interfaces.isEmpty ? nil : options.interfaces,
             to: carrier, on: options.bus)
-        log.info("exports \(service) as \(options.host) to \(options.carrier)", .ready)
-        try await exporter.run()
     }
-    private func mirror(_ name: MirrorName, _ carrier: any MirrorCarrier, _ directory: String) async throws {
+    private func mirror(_ name: MirrorName, _ carrier: any MirrorCarrier, _ directory: String) -> MirrorService {
         var configuration = MirrorConfiguration(
             name, on: options.bus, directory: "\(directory)/\(name.host).\(name.service)")
         configuration.interfaces = options.interfaces
         configuration.requirement = options.admitted
         configuration.onNotice = { [log] in log.write($0) }
-        let mirror = MirrorService(configuration, carrier: carrier)
-        try await mirror.run { [log] in log.info("ready: \(name)", .ready) }
+        return MirrorService(configuration, carrier: carrier)
     }
 }
 

@@ -30,6 +30,7 @@ struct Lamp: EditableDocument {
 /// Around methods.
 @MainActor class View {
     var trouble: String?
+    func followEvents(of relay: EventRelay) {}
     func show(_ reply: ListOrders.Reply) {}
     func apply(_ event: Orders1) {}
 }

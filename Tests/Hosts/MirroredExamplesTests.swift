@@ -26,16 +26,27 @@ private final class TwoHosts {
                 ])))
     }
     /// The kitchen's service `name` is on the office's bus, too, once it is mirrored.
-    func mirror(_ name: String) async throws {
-        for (bus, task) in [
-            (kitchen, ["--export", name, "--host", "kitchen"]),
-            (office, ["--mirror", "kitchen/\(name)", "--state-directory", "\(folder.path)/office"]),
-        ] {
-            programs.append(
-                try RunningProgram(
-                    Programs.bridge, ["--bus", bus.address, "--carrier", "\(folder.path)/carrier"] + task))
-        }
-        try await programs[programs.count - 1].line(containing: "ready")
+    func mirror(_ name: String, exporting: Bool = true) async throws {
+        if exporting { try await export(name) }
+        try bridge(office, ["--mirror", "kitchen/\(name)", "--state-directory", "\(folder.path)/office"])
+        try await hears("ready: ")
+    }
+    func export(_ name: String) async throws { try bridge(kitchen, ["--export", name, "--host", "kitchen"]) }
+    private func bridge(_ bus: PrivateBus, _ task: [String]) throws {
+        programs.append(
+            try RunningProgram(Programs.bridge, ["--bus", bus.address, "--carrier", "\(folder.path)/carrier"] + task))
+    }
+    /// The last one that was started has said so.
+    func hears(_ text: String) async throws { try await programs[programs.count - 1].line(containing: text) }
+    /// What the bridge of a host says of itself.
+    func bridge(ofOffice: Bool) async throws -> String {
+        let outcome = try await RunningProgram.run(
+            Programs.cli,
+            [
+                "--bus", ofOffice ? office.address : kitchen.address, "--service", "org.eventrelay.Bridge1", "--json",
+                "get", "BridgeStatus",
+            ], environment: Programs.environment())
+        return outcome.output.joined() + outcome.errors.joined()
     }
     var state: String { "\(folder.path)/shop" }
     func relayToKitchen(_ interfaces: any EventInterface.Type) throws -> EventRelay {
@@ -93,5 +104,30 @@ private final class TwoHosts {
         }
         #expect(await eventually { lines.withLock { $0 } == ["Unit 0 has started.", "Unit 1 has started."] })
         log.end()
+    }
+    @Test("a bridge says on the bus how its exports and mirrors are, and in the log what they wait for")
+    func bridgeStatus() async throws {
+        let hosts = try TwoHosts()
+        // Of a service that is not there yet.
+        try await hosts.export("org.example.Shop")
+        try await hosts.hears("exporting org.example.Shop waits: org.example.Shop is not on the bus")
+        try hosts.start("shop-service", hosts.state)
+        let shop = try hosts.relayToKitchen(Orders1.self)
+        shop.activate()
+        try await shop.ready(within: .seconds(300))
+        _ = try await shop.call(PlaceOrder(article: "Tea", count: 2))
+        func says(_ parts: String..., atOffice: Bool) async throws {
+            var status = ""
+            let isSaid = await eventually {
+                status = (try? await hosts.bridge(ofOffice: atOffice)) ?? ""
+                return parts.allSatisfy { status.contains($0) }
+            }
+            #expect(isSaid, "\(status)")
+        }
+        try await says(#""interface":"org.example.shop.Orders1","position":1,"head":1,"lag":0"#, atOffice: false)
+        try await hosts.mirror("org.example.Shop", exporting: false)
+        try await says(
+            #""host":"kitchen","service":"org.example.Shop""#, #""position":1"#, #""isServing":true"#, atOffice: true)
+        shop.invalidate()
     }
 }

@@ -37,6 +37,8 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
             self = try Self(of: String(rest[rest.index(after: dot)...]), at: String(rest[..<dot]))
         } catch { return nil }
     }
+    /// The name of the program that makes mirrors, on its bus.
+    package static let bridge = "org.eventrelay.Bridge1"
     package var description: String { "\(Self.prefix).\(host).\(service)" }
 
     package static func isHost(_ name: String) -> Bool {
@@ -63,9 +65,11 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
           <policy user="\(user)">
             <allow own_prefix="\(prefix)"/>
             <allow own_prefix="org.eventrelay.Exporter1"/>
+            <allow own="\(bridge)"/>
           </policy>
           <policy context="default">
             <allow send_destination_prefix="\(prefix)"/>
+            <allow send_destination="\(bridge)"/>
           </policy>
         </busconfig>
 

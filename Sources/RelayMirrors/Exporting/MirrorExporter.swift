@@ -18,6 +18,7 @@ package final class MirrorExporter: Sendable {
     private let bus: Bus
     private let timing: ExporterTiming
     private let statuses = Mutex<[String: ExportStatus]>([:])
+    private let ownTrouble = Mutex<String?>(nil)
     /// This process's, for people and for the channels' readers.
     package let writer: UInt64
 
@@ -38,6 +39,9 @@ package final class MirrorExporter: Sendable {
     package var status: [ExportStatus] {
         statuses.withLock { $0.values.sorted { $0.interface < $1.interface } }
     }
+
+    /// What keeps it from the service as a whole; nil: nothing does.
+    package var trouble: String? { ownTrouble.withLock { $0 } }
 
     // MARK: Running
 
@@ -60,6 +64,7 @@ package final class MirrorExporter: Sendable {
                     do {
                         let lock = try await takeLock(loop)
                         pause = timing.firstPause
+                        ownTrouble.withLock { $0 = nil }
                         try await export(lock, loop)
                     } catch let error as RelayError where ![.cancelled, .conflict].contains(error.code) {
                         note(error)
@@ -112,9 +117,15 @@ package final class MirrorExporter: Sendable {
     private func watch(_ lock: OriginConnection, after owner: String?) async throws -> Outcome {
         while lock.isOpen {
             if Task.isCancelled { throw RelayError(.cancelled, "the exporter's task was cancelled") }
-            if let present = lock.owner, present != owner {
+            let present = lock.owner
+            if present == nil {
+                ownTrouble.withLock { $0 = "\(service) is not on the bus: its events are exported when it runs" }
+            } else if present == owner {
+                ownTrouble.withLock { $0 = nil }
+            } else {
                 do throws(RelayError) {
                     let contracts = try await Origin.contracts(of: lock)
+                    ownTrouble.withLock { $0 = nil }
                     return .found(contracts.values.filter(\.isDurable).map(\.name).sorted())
                 } catch { note(error) }
             }
@@ -131,9 +142,5 @@ package final class MirrorExporter: Sendable {
         }
         try await exporter.run()
     }
-    private func note(_ error: RelayError) {
-        for interface in interfaces ?? Set(statuses.withLock { $0.keys }) {
-            statuses.withLock { $0[interface, default: ExportStatus(interface: interface)].error = error.message }
-        }
-    }
+    private func note(_ error: RelayError) { ownTrouble.withLock { $0 = error.message } }
 }

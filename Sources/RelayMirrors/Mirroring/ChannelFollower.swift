@@ -28,6 +28,8 @@ struct ChannelFollower {
     private var parts = SnapshotParts()
     /// As far as it is known.
     private var last: UInt64 = 0
+    /// How many messages of the channel, as far as it is known, are not taken in.
+    var lag: UInt64 { if case .message(let next) = machine.demand, next <= last { last - next + 1 } else { 0 } }
     private enum Message {
         case whole(MirrorMessage)
         case foreign

@@ -163,6 +163,7 @@ struct MirrorLoop: ~Copyable {
             parts.append(change.part)
         }
         for index in last.values { parts[index].state = try changes[index].1.place.bytes() }
+        let lags = channels.map { (interface: $0.follower.interface, lag: $0.follower.lag) }
         let committing = Commit(parts, replica, house, configuration.timing.retry, note)
         commit = Task { [note] in
             let hasEnded = try await committing.run()
@@ -171,6 +172,7 @@ struct MirrorLoop: ~Copyable {
                 for (interface, change) in changes {
                     figures.interfaces[interface, default: .init()].take(change)
                 }
+                for (interface, lag) in lags { figures.interfaces[interface]?.lag = lag }
             }
             return hasEnded
         }
@@ -215,15 +217,16 @@ struct MirrorLoop: ~Copyable {
         try await finish()
         do {
             try await house.open(runs) { [newsSource] in newsSource.yield() }
-        } catch .unavailable {
+        } catch let error as RelayError where error.code == .unavailable {
             // No bus: it comes.
+            note { $0.trouble = error.message }
             retry = MonotonicClock.deadline(after: configuration.timing.retry)
             wake(after: configuration.timing.retry)
             return false
         }
         for (index, run) in runs.enumerated() { channels[index].follower.opened(epoch: run.epoch) }
         isServing = true
-        note { $0.isServing = true }
+        note { ($0.isServing, $0.trouble) = (true, nil) }
         return true
     }
 }

@@ -126,8 +126,9 @@ package struct MirrorFigures: Sendable {
         package var position: UInt64 = 0
         /// The run that comes next.
         package var epoch: UInt64 = 0
-        /// Messages that were taken in by this process.
+        /// Messages that were taken in by this process, and how many the channel has behind them.
         package var messages: UInt64 = 0
+        package var lag: UInt64 = 0
     }
     package var interfaces: [String: Interface] = [:]
     package var isServing = false

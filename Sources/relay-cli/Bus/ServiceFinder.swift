@@ -93,10 +93,10 @@ struct ServiceFinder {
         let started = names.startable.filter { $0 == Self.standard || kind(of: $0) != .other }
         func all(_ names: Set<String>, isRunning: Bool) -> [FoundService] {
             names.sorted().map { name in
-                // A mirror is meant where its host is named.
+                // A mirror is meant where its host is named, and a bridge where it is.
                 FoundService(
                     name: name, isRunning: isRunning,
-                    isSecondary: kind(of: name) == .secondary || MirrorName(name) != nil)
+                    isSecondary: kind(of: name) == .secondary || MirrorName(name) != nil || name == MirrorName.bridge)
             }
         }
         return (all(found, isRunning: true) + all(started, isRunning: false), late)

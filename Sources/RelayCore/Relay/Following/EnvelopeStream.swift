@@ -16,9 +16,11 @@ import Synchronization
 /// A program with a loop of its own takes what there is with ``poll()``, and acknowledges it when it has handled it:
 ///
 /// ```swift
-/// let stream = try relay.envelopes(of: name, from: .resuming("ledger")) { wakeUp() }
+/// let stream = try relay.envelopes(of: "org.example.Printing1", from: .resuming("ledger")) {
+///     // There is something to take: wakes the loop up, which does this.
+/// }
 /// while let delivery = stream.poll() {
-///     write(delivery)
+///     print(delivery)
 ///     stream.acknowledge(delivery)
 /// }
 /// ```
