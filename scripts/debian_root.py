@@ -3,7 +3,7 @@
     debian_root.own_namespaces()                                            what is mounted and started ends with the program
     root = debian_root.root("trixie", "packaging", ["dbus", "systemd"])     a folder that has these packages; needs root
     debian_root.copy(root, folder)                                          each run changes a copy
-    debian_root.packages(), renumbered(…), files(root)                      what `make deb` made, and what a package leaves
+    debian_root.packages(), bridge(), renumbered(…), files(root)            what `make deb` made, and what a package leaves
 
 The packages come from where this machine's apt has its own, also those of the other release. The roots are kept in
 .build/debian-roots, as RELEASE-NAME, and made again when their list of packages changes; what was downloaded is shared between them.
@@ -146,8 +146,16 @@ def first_screen():
 
 
 def packages():
-    """Those of `make deb` that have programs."""
-    return [deb for deb in sorted(DEBS.glob("relay-*.deb")) if "dbgsym" not in deb.name]
+    """Those of `make deb` that have programs, and run on each release."""
+    return [deb for name in ["relay-cli", "relay-service"] for deb in sorted(DEBS.glob(f"{name}_*.deb"))]
+
+
+def bridge():
+    """The package of relay-bridge, and what it needs of Debian. It is for the release that it was built on: libnats has another name
+    in each."""
+    [deb] = DEBS.glob("relay-bridge_*.deb")
+    depends = subprocess.run(["dpkg-deb", "-f", str(deb), "Depends"], check=True, capture_output=True, text=True).stdout
+    return deb, re.findall(r"\b(libnats[0-9.]+|libssl[0-9a-z]+|libprotobuf-c[0-9]+)\b", depends)
 
 
 def renumbered(folder, debs, version):

@@ -23,8 +23,13 @@ struct BridgeOptions: Sendable {
     /// nil: what the environment says.
     let stateDirectory: String?
     let logLevel: Log.Level
-    /// The policy for this user is to be printed, and nothing else done.
-    let policyUser: String?
+    /// The policy of a bus for a bridge that runs as this user, with mirrors for this group.
+    struct Policy: Hashable, Sendable {
+        let user: String
+        let group: String?
+    }
+    /// Is to be printed, and nothing else done.
+    let policy: Policy?
 }
 
 extension BridgeOptions {
@@ -59,6 +64,10 @@ extension BridgeOptions {
                 position is in the channel, so that nothing is lost or doubled by a kill.
                 """,
                 """
+                On a system bus all users can read the signals of what has no policy: --bus-policy prints one, for the mirrors
+                that are named with it, by --mirror or by the settings. Put it into /etc/dbus-1/system.d.
+                """,
+                """
                 A mirror refuses commands. Its events go to those whom the origin's contract admits, by the users and
                 groups of this host, or to whom --admit says. Each mirror has a replica in a folder of DIR, or of
                 relay-bridge in $STATE_DIRECTORY or $XDG_STATE_HOME. A replica that is removed is built again from the
@@ -75,7 +84,9 @@ extension BridgeOptions {
                 Example(
                     "--mirror", "kitchen/org.example.Printer", "--carrier", "nats://hub:4222",
                     summary: "the same on another host"),
-                Example("--bus-policy", "relay-bridge", summary: "who may own the names of mirrors on a system bus"),
+                Example(
+                    "--bus-policy", "relay-bridge:eventrelay-users", "--mirror", "kitchen/org.example.Printer",
+                    summary: "who may own a mirror's name on a system bus, and use it"),
             ],
             exitCodes: [
                 ExitMeaning(.ok, "ended as asked"), ExitMeaning(.usage, "wrong usage"),
@@ -165,14 +176,17 @@ extension BridgeOptions {
         DaemonOptions.config, DaemonOptions.manual, DaemonOptions.logLevel
     )
     private static let checkConfig = DaemonOptions.checkConfig(standardSettings)
-    private static let policy = Option<String?>(
+    private static let policy = Option<Policy?>(
         "bus-policy",
-        ValueKind("USER") { text throws(Unfit) in
-            if text.isEmpty || text.contains(where: { "<>&\"'".contains($0) || $0.isWhitespace }) {
-                throw Unfit("is no user's name")
+        ValueKind("USER[:GROUP]") { text throws(Unfit) in
+            let names = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            let isName = { (name: String) in
+                !name.isEmpty && !name.contains { "<>&\"'".contains($0) || $0.isWhitespace }
             }
-            return text
-        }, "print the policy of a system bus for mirrors that run as this user, and end")
+            guard names.count <= 2, names.allSatisfy(isName) else { throw Unfit("is no user's name, with a group's") }
+            return Policy(user: names[0], group: names.count == 2 ? names[1] : nil)
+        }, "print the policy of a system bus for a bridge that runs as this user, and for who uses the mirrors, and end"
+    )
 
     /// Reads the arguments, and the settings that they name.
     ///
@@ -188,10 +202,10 @@ extension BridgeOptions {
         }
     }
     private init(_ line: ParsedLine, _ machine: String) throws(UsageError) {
-        policyUser = line[Self.policy]
+        policy = line[Self.policy]
         (exports, mirrors) = (line[Self.exports] ?? [], line[Self.mirrors] ?? [])
-        carrier = policyUser == nil ? try Self.carrier(line) : .folder("")
-        if policyUser == nil, exports.isEmpty, mirrors.isEmpty {
+        carrier = policy == nil ? try Self.carrier(line) : .folder("")
+        if policy == nil, exports.isEmpty, mirrors.isEmpty {
             throw UsageError("there is nothing to do; give --export SERVICE, --mirror HOST/SERVICE, or both")
         }
         guard let host = line[Self.host] ?? MirrorName.host(ofMachine: machine) ?? (exports.isEmpty ? "" : nil) else {

@@ -17,7 +17,10 @@ import RelayTool
         case .version: try StandardOutput.write(HelpPage.version(of: program))
         case .checked(let text): try StandardOutput.write(text)
         case .run(let options):
-            if let user = options.policyUser { return try StandardOutput.write(MirrorName.policy(for: user)) }
+            if let policy = options.policy {
+                return try StandardOutput.write(
+                    MirrorName.policy(for: policy.user, group: policy.group, mirrors: options.mirrors))
+            }
             do { try await BridgeRunner(options, ProcessInput.environment).run() } catch let failure as ServiceFailure {
                 throw failure
             } catch {

@@ -57,22 +57,35 @@ package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The policy of a bus for a user that runs mirrors and exporters: what one prefix for each is for.
-    package static func policy(for user: String) -> String {
-        """
-        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
-         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-        <busconfig>
-          <policy user="\(user)">
-            <allow own_prefix="\(prefix)"/>
-            <allow own_prefix="org.eventrelay.Exporter1"/>
-            <allow own="\(bridge)"/>
-          </policy>
-          <policy context="default">
-            <allow send_destination_prefix="\(prefix)"/>
-            <allow send_destination="\(bridge)"/>
-          </policy>
-        </busconfig>
+    ///
+    /// - Parameters:
+    ///   - group: whose members may use the mirrors; nil: everybody may.
+    ///   - mirrors: whose signals the others of the bus must not receive: a rule names one sender, and no prefix.
+    package static func policy(for user: String, group: String?, mirrors: [MirrorName]) -> String {
+        func policy(_ who: String, _ rules: [String]) -> String {
+            rules.isEmpty ? "" : "  <policy \(who)>\n" + rules.map { "    <\($0)/>\n" }.joined() + "  </policy>\n"
+        }
+        let uses =
+            [#"allow send_destination_prefix="\#(prefix)""#, #"allow send_destination="\#(bridge)""#]
+            + mirrors.map { #"allow receive_sender="\#($0)""# }
+        let owns = [
+            #"allow own_prefix="\#(prefix)""#, #"allow own_prefix="org.eventrelay.Exporter1""#,
+            #"allow own="\#(bridge)""#,
+        ]
+        var text = """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
 
-        """
+            """
+        if let group {
+            text += policy(
+                #"context="default""#, mirrors.map { #"deny receive_sender="\#($0)" receive_type="signal""# })
+            for who in [#"group="\#(group)""#, #"user="root""#] { text += policy(who, uses) }
+            text += policy(#"user="\#(user)""#, owns + uses)
+        } else {
+            text += policy(#"context="default""#, uses) + policy(#"user="\#(user)""#, owns)
+        }
+        return text + "</busconfig>\n"
     }
 }

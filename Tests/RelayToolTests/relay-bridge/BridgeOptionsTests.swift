@@ -27,7 +27,7 @@ import Testing
         #expect(both.host == "kitchen" && both.exports == ["org.example.A", "org.example.B"])
         #expect(both.mirrors.map(\.description) == ["org.eventrelay.Mirror1.hall.org.example.A"])
         #expect(both.carrier == .folder("/c") && both.interfaces.isEmpty && both.logLevel == .info)
-        #expect(both.admitted == nil && both.policyUser == nil)
+        #expect(both.admitted == nil && both.policy == nil)
         let named = try #require(
             try options(
                 "--carrier", "/c", "--host", "hall", "--export", "org.example.A", "--interface",
@@ -104,9 +104,30 @@ import Testing
         }
         if case .help = try request("--help") {} else { Issue.record("no help") }
         if case .manual = try request("--manual") {} else { Issue.record("no manual") }
-        #expect(try options("--bus-policy", "relay-mirror")?.policyUser == "relay-mirror")
+        let policy = try options("--bus-policy", "bridge:readers", "--mirror", "hall/a.b")
+        #expect(policy?.policy == BridgeOptions.Policy(user: "bridge", group: "readers") && policy?.mirrors.count == 1)
+        #expect(try options("--bus-policy", "bridge")?.policy == BridgeOptions.Policy(user: "bridge", group: nil))
+    }
+    @Test("a policy lets one user own the names, and a group alone use the mirrors and hear them") func policy() throws
+    {
+        let mirror = try MirrorName(of: "a.b", at: "hall")
+        let closed = MirrorName.policy(for: "bridge", group: "readers", mirrors: [mirror])
+        let uses = """
+                <allow send_destination_prefix="org.eventrelay.Mirror1"/>
+                <allow send_destination="org.eventrelay.Bridge1"/>
+                <allow receive_sender="org.eventrelay.Mirror1.hall.a.b"/>
+
+            """
         #expect(
-            MirrorName.policy(for: "relay-mirror").contains(
-                "<policy user=\"relay-mirror\">\n    <allow own_prefix=\"org.eventrelay.Mirror1\"/>"))
+            closed.contains(
+                """
+                  <policy context="default">
+                    <deny receive_sender="org.eventrelay.Mirror1.hall.a.b" receive_type="signal"/>
+                  </policy>
+                """))
+        #expect(closed.contains("  <policy group=\"readers\">\n\(uses)  </policy>\n"), "\(closed)")
+        #expect(closed.contains("<policy user=\"bridge\">\n    <allow own_prefix=\"org.eventrelay.Mirror1\"/>"))
+        let open = MirrorName.policy(for: "bridge", group: nil, mirrors: [])
+        #expect(!open.contains("deny") && !open.contains("group") && open.contains("context=\"default\""))
     }
 }
