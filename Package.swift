@@ -175,6 +175,13 @@ let package = Package(
         .executableTarget(
             name: "mirror-bench", dependencies: ["RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit"],
             path: "Benchmarks/mirror-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "nats-peer", dependencies: ["CNats", "CSQLite"], path: "Benchmarks/nats-peer"),
+        .executableTarget(
+            name: "bridge-bench",
+            dependencies: [
+                "NatsSupport", "RelayBridge", "RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit", "nats-peer",
+            ], path: "Benchmarks/bridge-bench", swiftSettings: strict),
         // What scripts/figures counts the instructions of.
         .executableTarget(
             name: "hot-paths", dependencies: ["RelayCore", "RelayJournal"], path: "Benchmarks/hot-paths",

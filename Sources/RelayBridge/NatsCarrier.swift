@@ -5,6 +5,8 @@ import Synchronization
 /// Channels as streams of JetStream. See "Channels in NATS" in MIRRORS.md.
 package final class NatsCarrier: MirrorCarrier {
     private let settings: NatsSettings
+    /// For what is asked of no channel: the last one, as long as it is open.
+    private let directory = Mutex<NatsConnection?>(nil)
 
     package init(_ settings: NatsSettings) { self.settings = settings }
 
@@ -17,13 +19,18 @@ package final class NatsCarrier: MirrorCarrier {
         return connection
     }
     package func channels() async throws(RelayError) -> [ChannelName] {
-        let settings = settings
-        return try await blocking { () throws(RelayError) in
-            let connection = try NatsConnection(settings, name: "relay-bridge")
+        try await blocking { [self] () throws(RelayError) in
+            let connection = try openDirectory()
             do throws(NatsFailure) {
                 return try connection.streams().compactMap { NatsChannel(stream: $0)?.name }.sorted()
             } catch { throw error.error("cannot ask which streams there are") }
         }
+    }
+    private func openDirectory() throws(RelayError) -> NatsConnection {
+        if let present = directory.withLock({ $0 }), present.isOpen { return present }
+        let connection = try NatsConnection(settings, name: "relay-bridge")
+        directory.withLock { $0 = connection }
+        return connection
     }
     private func connect(_ channel: NatsChannel) async throws(RelayError) -> NatsChannelConnection {
         let settings = settings

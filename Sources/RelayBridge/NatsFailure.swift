@@ -31,7 +31,7 @@ package struct NatsFailure: Error, CustomStringConvertible {
             }
         let advice =
             switch status {
-            case NATS_NO_RESPONDERS: "; is JetStream enabled on the server, and does the account have it?"
+            case NATS_NO_RESPONDERS: "; there is no such stream, or JetStream is not enabled for this account"
             case NATS_MAX_PAYLOAD: "; raise max_payload of the server to 2MB: an event has up to 1 MiB"
             default: ""
             }

@@ -18,6 +18,18 @@ enum Notes1: EventInterface {
     }
 }
 
+/// Keeps little.
+enum Brief1: EventInterface {
+    static let name = "org.example.Brief1"
+    static let durability = Durable(retention: Retention(count: 10))
+    static var contract: Contract<Self> { Noted.self }
+
+    struct Noted: DomainEvent {
+        typealias Interface = Brief1
+        let number: Int64
+    }
+}
+
 /// A service on one host and its mirror on another, with a server of NATS between them.
 actor HostsOverNATS {
     static let name = "org.example.Notes"
@@ -26,6 +38,7 @@ actor HostsOverNATS {
     private let folder: TestFolder
     private let service: EventService
     private var number: Int64 = 0
+    private var brief: Int64 = 0
     private var tasks: [String: Task<Void, any Error>] = [:]
     private let exporter = Mutex<MirrorExporter?>(nil)
     private let mirror = Mutex<MirrorService?>(nil)
@@ -34,7 +47,8 @@ actor HostsOverNATS {
         server = try await NatsServer(release, syncing: release == .recent, more)
         (origin, office, folder) = (try PrivateBus(), try PrivateBus(), try TestFolder())
         let journal = try EventJournal(directory: folder.path + "/journal")
-        service = try EventService(name: Self.name, on: origin.bus, exporting: Notes1.self, journal: journal)
+        service = try EventService(
+            name: Self.name, on: origin.bus, exporting: Notes1.self, Brief1.self, journal: journal)
         try await service.start()
     }
     /// All of it, running.
@@ -87,13 +101,20 @@ actor HostsOverNATS {
             try await service.publish(Notes1.Noted(number: number))
         }
     }
+    func publishBrief(_ count: Int) async throws {
+        for _ in 0..<count {
+            brief += 1
+            try await service.publish(Brief1.Noted(number: brief))
+        }
+    }
     nonisolated var status: String {
         let (exporter, mirror) = (exporter.withLock { $0 }, mirror.withLock { $0 })
         return "\(exporter.map { "\($0.status)" } ?? "-") \(mirror.map { "\($0.status)" } ?? "-")"
     }
     nonisolated func relay(cursors: String? = nil) throws -> EventRelay {
         try EventRelay(
-            following: Self.name, at: "kitchen", on: office.bus, interfaces: Notes1.self, cursors: cursors)
+            following: Self.name, at: "kitchen", on: office.bus, interfaces: Notes1.self, Brief1.self,
+            cursors: cursors)
     }
     /// Whether a mirror's subscriber, who begins with the first event, gets each of the origin's once, and no gap.
     nonisolated func isWhole(_ count: Int64) async throws -> Bool {
@@ -113,5 +134,11 @@ actor HostsOverNATS {
     /// Everything that was published is at the mirror.
     func isCaughtUp() -> Bool {
         mirror.withLock { $0 }?.status.interfaces[Notes1.name]?.position == UInt64(number)
+    }
+    func isBriefCaughtUp() -> Bool {
+        mirror.withLock { $0 }?.status.interfaces[Brief1.name]?.position == UInt64(brief)
+    }
+    func isBriefExported() -> Bool {
+        exporter.withLock { $0 }?.status.first { $0.interface == Brief1.name }?.position == UInt64(brief)
     }
 }

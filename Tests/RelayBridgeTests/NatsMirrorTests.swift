@@ -55,6 +55,40 @@ import Testing
         #expect(try await hosts.isWhole(140))
         try await hosts.stop()
     }
+    @Test("what the server forgets and the origin has removed is a gap: these tests would notice a loss") func loss()
+        async throws
+    {
+        let hosts = try await HostsOverNATS(.debian)
+        try await hosts.publishBrief(5)
+        #expect(await eventually { await hosts.isBriefCaughtUp() }, "\(hosts.status)")
+        await hosts.end("mirror")
+        try await hosts.server.end(SIGTERM)
+        try await hosts.server.backUp("copy")
+        try await hosts.server.start()
+        try await hosts.publishBrief(100)
+        #expect(await eventually { await hosts.isBriefExported() }, "\(hosts.status)")
+        try await hosts.server.end()
+        try await hosts.server.restore("copy")
+        try await hosts.server.start()
+        try await hosts.follow()
+        #expect(await eventually { await hosts.isBriefCaughtUp() }, "\(hosts.status)")
+        let relay = try hosts.relay()
+        let events = try relay.events(of: Brief1.Noted.self, from: .beginning)
+        relay.activate()
+        var (numbers, gaps): ([Int64], [Gap]) = ([], [])
+        for await delivery in events {
+            switch delivery {
+            case .event(let event, _): numbers.append(event.number)
+            case .gap(let gap): gaps.append(gap)
+            }
+            if numbers.last == 105 { break }
+        }
+        relay.invalidate()
+        let next = numbers.dropFirst(5).first ?? 0
+        #expect(numbers == Array(1...5) + Array(next...105) && next > 6, "\(numbers)")
+        #expect(gaps.map(\.sequences) == [6...UInt64(next) - 1], "\(gaps)")
+        try await hosts.stop()
+    }
     @Test("a replica that was lost is built again, and its subscribers' positions stay valid") func rebuilding()
         async throws
     {
