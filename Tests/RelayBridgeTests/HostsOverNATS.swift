@@ -116,6 +116,15 @@ actor HostsOverNATS {
             following: Self.name, at: "kitchen", on: office.bus, interfaces: Notes1.self, Brief1.self,
             cursors: cursors)
     }
+    /// The oldest event of `Brief1` that the origin has.
+    nonisolated func oldestBrief() async throws -> UInt64 {
+        let relay = try EventRelay(following: Self.name, on: origin.bus, interfaces: Brief1.self)
+        let envelopes = try relay.envelopes(of: Brief1.name, from: .beginning)
+        relay.activate()
+        defer { relay.invalidate() }
+        for await case .event(_, let stamp) in envelopes { return stamp.sequence }
+        return 0
+    }
     /// Whether a mirror's subscriber, who begins with the first event, gets each of the origin's once, and no gap.
     nonisolated func isWhole(_ count: Int64) async throws -> Bool {
         let relay = try relay()

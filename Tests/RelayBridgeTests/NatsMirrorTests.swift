@@ -67,6 +67,7 @@ import Testing
         try await hosts.server.start()
         try await hosts.publishBrief(100)
         #expect(await eventually { await hosts.isBriefExported() }, "\(hosts.status)")
+        #expect(try await eventually { try await hosts.oldestBrief() > 6 })
         try await hosts.server.end()
         try await hosts.server.restore("copy")
         try await hosts.server.start()
@@ -84,8 +85,9 @@ import Testing
             if numbers.last == 105 { break }
         }
         relay.invalidate()
-        let next = numbers.dropFirst(5).first ?? 0
-        #expect(numbers == Array(1...5) + Array(next...105) && next > 6, "\(numbers)")
+        let next = try #require(numbers.dropFirst(5).first)
+        try #require(next > 6)
+        #expect(numbers == Array(1...5) + Array(next...105), "\(numbers)")
         #expect(gaps.map(\.sequences) == [6...UInt64(next) - 1], "\(gaps)")
         try await hosts.stop()
     }
