@@ -11,12 +11,17 @@ package final class NatsServer: Sendable {
         /// One that can sync each message before it answers.
         case recent
 
-        /// Where Debian has it, or `scripts/install-dependencies` has unpacked it.
+        /// Where Debian has it, or `scripts/install-dependencies` has unpacked it: beside what was built, in a folder above
+        /// the programs.
         var program: String {
-            let build = Programs.folder.prefix(upTo: Programs.folder.lastIndex(of: "/") ?? Programs.folder.startIndex)
             let name = self == .debian ? "sbin/nats-server" : "bin/nats-server-2.14"
-            let unpacked = "\(build)/debian/usr/\(name)"
-            return access(unpacked, X_OK) == 0 ? unpacked : "/usr/\(name)"
+            var folder = Programs.folder[...]
+            while let end = folder.lastIndex(of: "/") {
+                folder = folder[..<end]
+                let unpacked = "\(folder)/debian/usr/\(name)"
+                if access(unpacked, X_OK) == 0 { return unpacked }
+            }
+            return "/usr/\(name)"
         }
     }
     private let release: Release
