@@ -20,6 +20,8 @@ struct BridgeStatus: DomainDocument, Hashable {
         let lag: UInt64
         /// For how long there has been a lag, in seconds.
         let lagSeconds: Double
+        /// How many events the origin's retention may remove before it comes to what is not exported.
+        let margin: UInt64
         /// Events and messages that were appended since the bridge began.
         let events: UInt64
         let messages: UInt64

@@ -66,7 +66,7 @@ struct BridgeWatch {
                         service: exporter.service, interface: export.interface, position: export.position ?? 0,
                         head: export.head, lag: export.lag,
                         lagSeconds: laggingSince[key].map { Double(Int((now - $0) / .seconds(1))) } ?? 0,
-                        events: export.events, messages: export.messages,
+                        margin: export.margin ?? 0, events: export.events, messages: export.messages,
                         trouble: export.error ?? exporter.trouble ?? ""))
             }
         }

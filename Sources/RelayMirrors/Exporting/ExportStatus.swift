@@ -9,6 +9,8 @@ package struct ExportStatus: Hashable, Sendable {
     package var epoch: UInt64?
     /// The origin's last event that is known.
     package var head: UInt64 = 0
+    /// The origin's oldest event that is known.
+    package var oldest: UInt64 = 0
     /// The channel's last number.
     package var number: UInt64 = 0
     /// Events and messages that were appended since the exporter began.
@@ -18,6 +20,9 @@ package struct ExportStatus: Hashable, Sendable {
     package var error: String?
 
     package init(interface: String) { self.interface = interface }
+    /// How many events the origin's retention may remove before it comes to what the channel lacks; nil: that is not
+    /// known yet.
+    package var margin: UInt64? { position.map { $0 + 1 - min(oldest, $0 + 1) } }
     /// How many events the channel lacks.
     package var lag: UInt64 { position.map { head - min(head, $0) } ?? head }
 }

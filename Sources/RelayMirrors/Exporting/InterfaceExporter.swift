@@ -147,7 +147,7 @@ struct InterfaceExporter {
         let page = try await take(after, origin)
         pages = page.messages
         report { status in
-            (status.position, status.head, status.error) = (after, page.head, nil)
+            (status.position, status.head, status.oldest, status.error) = (after, page.head, page.oldest, nil)
         }
         if let next = pages.first?.header {
             if page.through < page.head { readAhead(page.through, origin) }

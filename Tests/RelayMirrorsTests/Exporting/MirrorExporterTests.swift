@@ -74,6 +74,7 @@ private struct Export {
         let status = try #require(exporter.status.first)
         let history = try await export.press.history(of: Press1.name)
         #expect(status.position == history.head && status.lag == 0 && status.events == history.head)
+        #expect(status.margin == history.head)
         let (header, snapshot) = try #require(account.newest)
         #expect(header.writer == 7 && header.last == 0 && snapshot.contract.contains("event Printed"))
         #expect(snapshot.documents.map(\.name) == ["Queue"] && snapshot.last.keys.contains("Jammed"))
