@@ -68,20 +68,25 @@ package final class NatsServer: Sendable {
         if outcome.code != 0 { throw RelayError(.internalFailure, "\(outcome)") }
     }
 
+    /// One that nobody has, and that no connection is given by itself: a client that tries a port again and again, whose
+    /// server is away, would once get it as its own.
     private static func freePort() throws -> UInt16 {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // The address is used during the calls.
-        let status = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(socket, address, size) == 0 ? getsockname(socket, address, &size) : -1
+        for _ in 0..<1_000 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            address.sin_port = port.bigEndian
+            // The address is used during the call.
+            let status = withUnsafePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(socket, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
             }
+            if status == 0 { return port }
         }
-        if status != 0 { throw SystemError(errno) }
-        return UInt16(bigEndian: address.sin_port)
+        throw SystemError(errno)
     }
 }
