@@ -53,7 +53,15 @@ private final class NatsChannelConnection: MirrorSink {
         /// When the stream was made, and the last number that this connection has heard of.
         var made: Int64?
         var last: UInt64 = 0
+        /// The first one, when it was looked at.
+        var first: UInt64 = 1
+        var lookedAt: ContinuousClock.Instant?
         var reading: NatsReading?
+
+        /// The server was asked a moment ago, and this is the same stream.
+        func isFresh(_ now: ContinuousClock.Instant) -> Bool {
+            made != nil && (lookedAt.map { now - $0 < NatsChannelConnection.look } ?? false)
+        }
     }
     /// How soon a wait hears that it was cancelled, or that the connection has ended.
     private static let slice = Duration.milliseconds(250)
@@ -96,6 +104,13 @@ private final class NatsChannelConnection: MirrorSink {
     // MARK: Reading
 
     func bounds() async throws(RelayError) -> ChannelBounds {
+        // What has come says that it is there: a question for each message would be most of what it takes.
+        let known = state.withLock { state -> ChannelBounds? in
+            guard state.isFresh(.now), let last = state.reading?.last, last > state.last else { return nil }
+            state.last = last
+            return ChannelBounds(first: state.first, last: last)
+        }
+        if let known, connection.isOpen { return known }
         let found = try await ask("cannot look at the stream") { (connection, channel) throws(NatsFailure) in
             try connection.state(of: channel.stream).map { (first: $0.first, last: $0.last, made: $0.made) }
         }
@@ -110,6 +125,7 @@ private final class NatsChannelConnection: MirrorSink {
             return true
         }
         if !isSame { throw setBack() }
+        state.withLock { ($0.first, $0.lookedAt) = (found?.first ?? 1, .now) }
         return ChannelBounds(first: found?.first ?? 1, last: found?.last ?? 0)
     }
     func message(_ number: UInt64) async throws(RelayError) -> [UInt8]? {
@@ -145,8 +161,9 @@ private final class NatsChannelConnection: MirrorSink {
     }
     func wait(behind number: UInt64) async throws(RelayError) {
         while true {
+            let isFresh = state.withLock { $0.isFresh(.now) && $0.reading != nil }
             // Nobody appends to what is not there, and a reading needs a stream.
-            if try await bounds().last > number { return }
+            if !isFresh, try await bounds().last > number { return }
             guard state.withLock({ $0.made }) != nil else {
                 try checkWait()
                 await OwnTimer.sleep(for: Self.slice)
@@ -155,9 +172,8 @@ private final class NatsChannelConnection: MirrorSink {
             let reading = try await ask("cannot wait for messages") { [self] (_, _) throws(NatsFailure) in
                 try self.reading(from: number + 1)
             }
-            let end = ContinuousClock.now + Self.look
-            while ContinuousClock.now < end {
-                if reading.has(behind: number) { return }
+            while state.withLock({ $0.isFresh(.now) }) {
+                if let last = reading.last, last > number { return }
                 try checkWait()
                 await reading.wait(atMost: Self.slice)
             }

@@ -111,10 +111,8 @@ final class NatsReading: Sendable {
         if hasRoom { inbox.room.signal() }
         return ranges.isEmpty ? nil : MessageBatch(first: number, bytes: bytes, ranges: ranges)
     }
-    /// Whether a message behind a number is here.
-    func has(behind number: UInt64) -> Bool {
-        inbox.state.withLock { state in state.messages.last.map { $0.number > number } ?? false }
-    }
+    /// The number of the last message that is here; nil: none is.
+    var last: UInt64? { inbox.state.withLock { $0.messages.last?.number } }
     /// Returns when something has come since the last wait, or after a while. One task's.
     func wait(atMost duration: Duration) async { await inbox.bell.wait(atMost: duration) }
 }
