@@ -47,7 +47,7 @@ private func blocking<Result: Sendable, Failure: Error>(
     try await withTaskExecutorPreference(HandlerThreads.own) { () async throws(Failure) in try body() }
 }
 
-/// A connection that reads a channel, and appends to it. One task's at a time.
+/// A connection that reads a channel, and appends to it. One task uses it, and another one may wait meanwhile.
 private final class NatsChannelConnection: MirrorSink {
     private struct State {
         /// When the stream was made, and the last number that this connection has heard of.

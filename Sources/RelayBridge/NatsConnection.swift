@@ -212,15 +212,9 @@ struct NatsMessage: ~Copyable {
     init(_ message: OpaquePointer, number: UInt64) { (self.message, self.number) = (message, number) }
     deinit { natsMsg_Destroy(message) }
 
-    var count: Int { Int(natsMsg_GetDataLength(message)) }
-    func append(to bytes: inout [UInt8]) {
-        // The bytes live as long as the message.
-        guard let data = natsMsg_GetData(message) else { return }
-        bytes.append(contentsOf: UnsafeRawBufferPointer(start: data, count: count))
-    }
     var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        append(to: &bytes)
-        return bytes
+        // Copied: libnats's bytes live as long as the message.
+        guard let data = natsMsg_GetData(message) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: data, count: Int(natsMsg_GetDataLength(message))))
     }
 }

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMirrors
 
-/// How a bridge is: for people, and for whoever watches it.
+/// The status of a bridge, for people and for programs that watch it.
 enum Bridge1: EventInterface {
     static let name = MirrorName.bridge
     static let durability = Volatile()

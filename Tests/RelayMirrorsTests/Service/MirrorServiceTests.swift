@@ -57,6 +57,19 @@ private final class MirrorSite: Sendable {
             }
         }
     }
+    /// Starts, with somebody who follows it from the beginning.
+    func serve() throws -> (EventRelay, Task<Void, Never>) {
+        try start()
+        let relay = try relay()
+        let subscription = try follow(relay)
+        relay.activate()
+        return (relay, subscription)
+    }
+    func stop(_ relay: EventRelay, _ subscription: Task<Void, Never>) async throws {
+        subscription.cancel()
+        relay.invalidate()
+        try await stop()
+    }
     var lines: [String] { told.withLock { $0 } }
 }
 
@@ -67,10 +80,7 @@ private final class MirrorSite: Sendable {
         let author = try ChannelAuthor(site.carrier)
         try await author.snapshot(at: 0)
         try await author.entries(1...3)
-        try site.start()
-        let relay = try site.relay()
-        let subscription = try site.follow(relay)
-        relay.activate()
+        let (relay, subscription) = try site.serve()
         #expect(await eventually { site.lines.count == 3 })
         try await author.entries(4...5)
         #expect(await eventually { site.lines.count == 5 })
@@ -81,19 +91,14 @@ private final class MirrorSite: Sendable {
         }
         #expect(error.code == .readOnly && !error.mayHaveRun)
         #expect(error.message.contains("org.example.Ledger at kitchen"), "\(error.message)")
-        subscription.cancel()
-        relay.invalidate()
-        try await site.stop()
+        try await site.stop(relay, subscription)
     }
     @Test("a restart of the origin is another run, without a gap") func restart() async throws {
         let site = try MirrorSite()
         let author = try ChannelAuthor(site.carrier)
         try await author.snapshot(at: 0)
         try await author.entries(1...2)
-        try site.start()
-        let relay = try site.relay()
-        let subscription = try site.follow(relay)
-        relay.activate()
+        let (relay, subscription) = try site.serve()
         #expect(await eventually { site.lines.count == 2 })
         try await author.restart(epoch: 9)
         try await author.entries(3...4)
@@ -108,9 +113,7 @@ private final class MirrorSite: Sendable {
         try site.start()
         #expect(await eventually { site.lines.count == 6 })
         #expect(site.lines == events + ["4:6 6 of run 4"])
-        subscription.cancel()
-        relay.invalidate()
-        try await site.stop()
+        try await site.stop(relay, subscription)
     }
     @Test("what the origin removed before it was exported is a gap, and a restored backup is a replaced history")
     func gaps() async throws {
@@ -118,10 +121,7 @@ private final class MirrorSite: Sendable {
         let author = try ChannelAuthor(site.carrier)
         try await author.snapshot(at: 0)
         try await author.entries(1...4)
-        try site.start()
-        let relay = try site.relay()
-        let subscription = try site.follow(relay)
-        relay.activate()
+        let (relay, subscription) = try site.serve()
         #expect(await eventually { site.lines.count == 4 })
         try await author.snapshot(at: 9)
         try await author.entries(10...10)
@@ -133,9 +133,7 @@ private final class MirrorSite: Sendable {
         let last = site.lines.suffix(3)
         #expect(last.first?.hasPrefix("gap historyReplaced") == true && last.first?.hasSuffix(" 2") == true, "\(last)")
         #expect(last.suffix(2) == ["11:3 30 of run 11", "11:4 31 of run 11"])
-        subscription.cancel()
-        relay.invalidate()
-        try await site.stop()
+        try await site.stop(relay, subscription)
     }
     @Test("events that cannot be read are a gap that names them, before the mirror serves and while it does")
     func damaged() async throws {
@@ -145,19 +143,14 @@ private final class MirrorSite: Sendable {
         try await author.entries(1...2)
         try await author.damagedEntries(3...4)
         try await author.entries(5...5)
-        try site.start()
-        let relay = try site.relay()
-        let subscription = try site.follow(relay)
-        relay.activate()
+        let (relay, subscription) = try site.serve()
         let first = ["7:1 1 of run 7", "7:2 2 of run 7", "gap unrecorded 3...4", "7:5 5 of run 7"]
         #expect(await eventually { site.lines == first }, "\(site.lines) \(site.status)")
         try await author.damagedEntries(6...6)
         try await author.entries(7...7)
         let all = first + ["gap unrecorded 6...6", "7:7 7 of run 7"]
         #expect(await eventually { site.lines == all }, "\(site.lines) \(site.status)")
-        subscription.cancel()
-        relay.invalidate()
-        try await site.stop()
+        try await site.stop(relay, subscription)
     }
     @Test("events of a schema that comes while the mirror serves are there all the same, and none twice")
     func newSchema() async throws {
@@ -165,28 +158,20 @@ private final class MirrorSite: Sendable {
         let author = try ChannelAuthor(site.carrier)
         try await author.snapshot(at: 0)
         try await author.entries(1...1)
-        try site.start()
-        let relay = try site.relay()
-        let subscription = try site.follow(relay)
-        relay.activate()
+        let (relay, subscription) = try site.serve()
         #expect(await eventually { site.lines.count == 1 })
         try await author.laterEntries(2...3)
         try await author.entries(4...4)
         #expect(await eventually { site.lines.count == 4 }, "\(site.lines) \(site.status)")
         #expect(site.lines == (1...4).map { "7:\($0) \($0) of run 7" })
-        subscription.cancel()
-        relay.invalidate()
-        try await site.stop()
+        try await site.stop(relay, subscription)
     }
     @Test("an interface that the origin has got since is followed, too") func newInterface() async throws {
         let site = try MirrorSite()
         let author = try ChannelAuthor(site.carrier)
         try await author.snapshot(at: 0)
         try await author.entries(1...1)
-        try site.start()
-        let relay = try site.relay()
-        let subscription = try site.follow(relay)
-        relay.activate()
+        let (relay, subscription) = try site.serve()
         #expect(await eventually { site.lines.count == 1 })
         let other = try ChannelAuthor(site.carrier, as: "org.eventrelay.test.Other1")
         try await other.snapshot(at: 0)
@@ -200,8 +185,6 @@ private final class MirrorSite: Sendable {
         }
         #expect(sequences == [1, 2])
         #expect(await eventually { site.lines == (1...2).map { "7:\($0) \($0) of run 7" } }, "\(site.lines)")
-        subscription.cancel()
-        relay.invalidate()
-        try await site.stop()
+        try await site.stop(relay, subscription)
     }
 }
