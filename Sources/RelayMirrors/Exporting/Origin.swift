@@ -12,6 +12,7 @@ struct Origin: Sendable {
     let runs: [StreamRun]
     private let schemas: [UInt32: EventSchema]
     private let contract: ContractText
+    private let pages: OriginPages
     private var path: String { Stream1.path(of: interface) }
 
     /// Events that follow each other in the journal, as pages; of one run.
@@ -54,6 +55,7 @@ struct Origin: Sendable {
             try Stream1.readAttachment(&reader)
         }
         (epoch, oldest) = (attachment.epoch, attachment.oldest)
+        pages = OriginPages(connection, path, hasReplays: attachment.details.features.contains(.replays))
         runs = try await Self.runs(of: connection, path)
         journal = attachment.details.journal == 0 ? runs.first?.epoch ?? epoch : attachment.details.journal
         if runs.last?.epoch != epoch || connection.owner != owner {
@@ -98,9 +100,7 @@ struct Origin: Sendable {
 
     /// What the journal has behind a sequence, made of the bytes of the answer: nothing is decoded.
     func read(after: UInt64, writer: UInt64) async throws(RelayError) -> Page {
-        try await connection.ask("Read", at: path, Stream1.readSignature, returning: Stream1.pageSignature) { body in
-            try Stream1.write(StreamRead(names: [Stream1.allNames], after: after, limit: 0), into: &body)
-        } _: { reader in
+        try await pages.read(after: after) { reader in
             var pages = MirrorPageWriter(epoch: 0, journal: journal, writer: writer)
             var (epoch, messages): (UInt64, [MirrorMessage]) = (0, [])
             var parser = PageReader()

@@ -68,12 +68,16 @@ final class OriginConnection: BusHandler {
 
     // MARK: Asking
 
+    /// Whether the bus takes descriptors from it.
+    var passesDescriptors: Bool { state.withLock { $0.connection }?.canPassDescriptors ?? false }
+
     /// Asks the origin, by a method of `Stream1`, and reads its answer.
     ///
     /// - Parameter answer: its signature.
     func ask<Answer>(
         _ method: String, at path: String, _ signature: String = "", returning answer: String,
-        arguments: (inout WireWriter) throws -> Void = { _ in }, _ read: (inout WireReader) throws -> Answer
+        passing descriptors: [ReceivedDescriptor] = [], arguments: (inout WireWriter) throws -> Void = { _ in },
+        _ read: (inout WireReader) throws -> Answer
     ) async throws(RelayError) -> Answer {
         let (connection, owner) = state.withLock { ($0.connection, $0.owner) }
         guard let connection, let owner else {
@@ -85,9 +89,17 @@ final class OriginConnection: BusHandler {
             var call = MethodCall(
                 to: owner, path: path, interface: Stream1.name, member: method, signature: try Signature(signature),
                 body: body.takeBytes(), flags: .noAutoStart)
+            call.descriptors = descriptors
             call.isConfirmed = Stream1.confirmed.contains(method)
             return try await connection.call(call, timeout: timing.answer).read(answer, read)
         } catch { throw RelayError(asking: service, error) }
+    }
+    /// Reads a page that the origin has sent beside the bus.
+    func read<Answer>(
+        page body: [UInt8], _ read: (inout WireReader) throws -> Answer
+    ) throws(RelayError) -> Answer {
+        try BusReply(sender: owner ?? service, signature: Stream1.pageSignature, body: body).read(
+            Stream1.pageSignature, read)
     }
     /// Owns a name as long as this connection lives.
     func own(_ name: String) async throws(RelayError) -> Bool {

@@ -63,7 +63,7 @@ final class PageBroker: Sendable {
     // MARK: Answers
 
     private func answered(
-        _ result: Result<BusReply, RelayError>, _ socket: ReceivedDescriptor?, _ member: StreamSubscriber,
+        _ result: Result<BusReply, RelayError>, _ socket: PageSocket?, _ member: StreamSubscriber,
         _ readGeneration: Int, _ stream: StreamController
     ) {
         var result = result
