@@ -8,7 +8,8 @@ import RelayTestKit
 
 /// What the bridge does over NATS, beside plain C with libnats and SQLite, with the same messages, in one run.
 ///
-/// - out: events a second from a service's journal into a stream; C appends the same messages, which it has in memory.
+/// - out: events a second from a service's journal into a stream; C reads the same events from an SQLite file, and appends
+///   messages of the same size. Beside it: C appends the same messages from its memory, which is what the server takes.
 /// - in: events a second from a stream into a replica; C reads the same, and commits the events in SQLite by 4 MiB.
 /// - latency: from publishing to a handler on the other side; C commits a row, publishes, reads, and commits a row.
 ///
@@ -60,7 +61,7 @@ import RelayTestKit
         let messages = exporter.status.first?.number ?? 0
         try await make("copy", server)
         let copied = try await peer(["copy", server.url, channel.stream, "copy.page", "\(messages)"])
-        report("out", events, out, copied, messages)
+        report("out, beside messages in memory", events, out, copied, messages)
 
         let configuration = MirrorConfiguration(
             try MirrorName(of: service, at: "kitchen"), on: office.bus, directory: folder.path + "/replica")
@@ -74,6 +75,10 @@ import RelayTestKit
         let read = try await peer(
             ["read", server.url, channel.stream, channel.subjects, "\(messages)", folder.path + "/peer.sqlite"])
         report("in", events, into, read, messages)
+        try await make("pack", server)
+        let packed = try await peer(
+            ["pack", server.url, "pack.page", "\(MirrorMessage.bodySize)", folder.path + "/peer.sqlite"])
+        report("out, beside SQLite", events, out, packed, messages)
 
         let latencies = try await latencies(origins, office, text, events)
         try await make("live", server)

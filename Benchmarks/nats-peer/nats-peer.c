@@ -4,6 +4,7 @@
 //        nats-peer copy URL FROM-STREAM SUBJECT COUNT      appends the messages of a stream to SUBJECT, each behind the one
 //                                                          before it; reads them first
 //        nats-peer read URL STREAM SUBJECT COUNT FILE      reads as many messages, and commits their events in SQLite
+//        nats-peer pack URL SUBJECT SIZE FILE              appends the events of FILE, in messages of SIZE bytes
 //        nats-peer send URL SUBJECT COUNT RATE FILE        commits a row, then publishes, COUNT times at RATE a second
 //        nats-peer hear URL STREAM SUBJECT COUNT FILE      reads as many, commits a row for each; prints the latencies
 // Prints nanoseconds; send prints nothing.
@@ -136,6 +137,27 @@ int main(int count, char **words) {
             if (bytes < 4 << 20 && index + 1 < messages) continue;
             bytes = 0;
             SQL(sqlite3_exec(database, "COMMIT; BEGIN", 0, 0, 0));
+        }
+        printf("%llu\n", (unsigned long long)(now(CLOCK_MONOTONIC) - began));
+    } else if (!strcmp(words[1], "pack")) {
+        int size = atoi(words[4]), used = 64;
+        uint64_t last = 0;
+        char *page = calloc(1, (size_t)size + 65536);
+        sqlite3_stmt *select;
+        SQL(sqlite3_open(words[5], &database));
+        SQL(sqlite3_prepare_v2(database, "SELECT sequence, schema, body FROM events ORDER BY sequence", -1, &select, 0));
+        uint64_t began = now(CLOCK_MONOTONIC);
+        for (;;) {
+            int isRow = sqlite3_step(select) == SQLITE_ROW, length = isRow ? sqlite3_column_bytes(select, 2) : 0;
+            if (used > 64 && (!isRow || used + 8 + length > size)) {
+                append(words[3], page, used, last++);
+                used = 64;
+            }
+            if (!isRow) break;
+            uint32_t prefix[2] = { (uint32_t)sqlite3_column_int(select, 1), (uint32_t)length };
+            memcpy(page + used, prefix, 8);
+            memcpy(page + used + 8, sqlite3_column_blob(select, 2), (size_t)length);
+            used += 8 + length;
         }
         printf("%llu\n", (unsigned long long)(now(CLOCK_MONOTONIC) - began));
     } else if (!strcmp(words[1], "send")) {

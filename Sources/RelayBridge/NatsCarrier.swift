@@ -104,11 +104,11 @@ private final class NatsChannelConnection: MirrorSink {
     // MARK: Reading
 
     func bounds() async throws(RelayError) -> ChannelBounds {
-        // What has come says that it is there: a question for each message would be most of what it takes.
+        // A reading brings what is appended: a question for each message would be most of what it takes.
         let known = state.withLock { state -> ChannelBounds? in
-            guard state.isFresh(.now), let last = state.reading?.last, last > state.last else { return nil }
-            state.last = last
-            return ChannelBounds(first: state.first, last: last)
+            guard state.isFresh(.now), let reading = state.reading, reading.first <= state.last + 1 else { return nil }
+            state.last = max(state.last, reading.last ?? 0)
+            return ChannelBounds(first: state.first, last: state.last)
         }
         if let known, connection.isOpen { return known }
         let found = try await ask("cannot look at the stream") { (connection, channel) throws(NatsFailure) in

@@ -59,7 +59,7 @@ package struct PageReader {
         return page
     }
     /// An answer's description of its page: it surrounds the events, which are not examined.
-    static func trailer(_ answer: WireReader) throws(WireFault) -> StreamPage {
+    package static func trailer(_ answer: WireReader) throws(WireFault) -> StreamPage {
         var reader = answer
         let epoch = try reader.uint64()
         reader.position = try reader.beginArray(elementAlignment: 8)

@@ -6,6 +6,8 @@ package final class Bell: Sendable {
     private struct State {
         var isRung = false
         var waiter: CheckedContinuation<Void, Never>?
+        /// When the present timer goes off; 0: there is none.
+        var deadline: UInt64 = 0
     }
     private let state = Mutex(State())
 
@@ -19,24 +21,37 @@ package final class Bell: Sendable {
         }
         waiter?.resume()
     }
-    /// Returns when it has rung since the last wait, when the task is cancelled, or after a while.
+    /// Returns when it has rung since the last wait, when the task is cancelled, or after a while. That may be a shorter
+    /// one: a timer that an earlier wait left behind serves this one, too, as most waits end before theirs.
     package func wait(atMost duration: Duration) async {
-        let timer = OwnTimer(after: duration) { [weak self] in self?.ring() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
+                let deadline = MonotonicClock.deadline(after: duration)
+                let (isOver, needsTimer) = state.withLock { state in
                     if state.isRung || Task.isCancelled || state.waiter != nil {
                         state.isRung = false
-                        return true
+                        return (true, false)
                     }
                     state.waiter = continuation
-                    return false
+                    if state.deadline != 0 && state.deadline <= deadline { return (false, false) }
+                    state.deadline = deadline
+                    return (false, true)
                 }
                 if isOver { continuation.resume() }
+                if needsTimer { OwnTimer(after: duration) { [weak self] in self?.timeHasCome(deadline) } }
             }
         } onCancel: {
             ring()
         }
-        timer.cancel()
+    }
+    private func timeHasCome(_ deadline: UInt64) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            // Another one has taken its place.
+            if state.deadline != deadline { return nil }
+            defer { state.waiter = nil }
+            state.deadline = 0
+            return state.waiter
+        }
+        waiter?.resume()
     }
 }

@@ -127,6 +127,8 @@ struct InterfaceExporter {
         await connection.askOwner()
         let origin = try await Origin(connection, channel.interface)
         (self.origin, pages) = (origin, [])
+        // What lies between the channel's end and the first signal is in the journal.
+        connection.doubtLive()
         machine.attached(runs: origin.runs, oldest: origin.oldest)
     }
     private func attached() throws(RelayError) -> Origin {
@@ -137,29 +139,44 @@ struct InterfaceExporter {
         if ContinuousClock.now >= nextLook {
             machine.removed(below: try await lookAtChannel().first)
             nextLook = ContinuousClock.now + timing.look
+            // An announcement may have been lost.
+            connection?.doubtLive()
+            await connection?.askOwner()
             guard case .read(after) = machine.demand else { return false }
         }
         if let page = pages.first?.header, page.first == after + 1 {
             machine.read(page.events, epoch: page.epoch, oldest: page.first)
             return false
         }
-        let origin = try attached()
-        let page = try await take(after, origin)
+        guard let page = try await page(after, try attached()) else {
+            await bell.wait(atMost: timing.look)
+            return true
+        }
         pages = page.messages
         report { status in
-            (status.position, status.head, status.oldest, status.error) = (after, page.head, page.oldest, nil)
+            (status.position, status.head, status.error) = (after, page.head, nil)
+            if let oldest = page.oldest { status.oldest = oldest }
         }
-        if let next = pages.first?.header {
-            if page.through < page.head { readAhead(page.through, origin) }
-            machine.read(next.events, epoch: page.epoch, oldest: max(page.oldest, next.first))
+        guard let next = pages.first?.header else {
+            machine.read(nil, epoch: page.epoch, oldest: max(page.oldest ?? 0, page.through + 1))
             return false
         }
-        machine.read(nil, epoch: page.epoch, oldest: max(page.oldest, page.through + 1))
-        guard case .read(after) = machine.demand else { return false }
-        await bell.wait(atMost: timing.look)
-        // Its announcement may have been lost.
-        if ContinuousClock.now >= nextLook { await connection?.askOwner() }
-        return true
+        machine.read(next.events, epoch: page.epoch, oldest: max(page.oldest ?? 0, next.first))
+        return false
+    }
+    /// What follows a sequence, as signals or the journal have it. nil: nothing is known to.
+    private mutating func page(_ after: UInt64, _ origin: Origin) async throws(RelayError) -> Origin.Page? {
+        if ahead == nil {
+            switch origin.connection.live(after: after) {
+            case .nothing: return nil
+            case .events(let events):
+                if let page = try origin.page(of: events, writer: machine.writer) { return page }
+            case .ask: break
+            }
+        }
+        let page = try await take(after, origin)
+        if page.through < page.head, !page.messages.isEmpty { readAhead(page.through, origin) }
+        return page
     }
     private mutating func lookAtChannel() async throws(RelayError) -> ChannelBounds {
         do throws(RelayError) { return try await connected().bounds() } catch {

@@ -11,6 +11,8 @@ struct Origin: Sendable {
     let oldest: UInt64
     let runs: [StreamRun]
     private let schemas: [UInt32: EventSchema]
+    /// Those that signals have, by the event's name.
+    private let present: [String: UInt32]
     private let contract: ContractText
     private let pages: OriginPages
     private var path: String { Stream1.path(of: interface) }
@@ -19,7 +21,8 @@ struct Origin: Sendable {
     struct Page: Sendable {
         let epoch: UInt64
         var messages: [MirrorMessage]
-        let oldest: UInt64
+        /// nil: live events do not tell.
+        let oldest: UInt64?
         let through: UInt64
         let head: UInt64
     }
@@ -47,6 +50,8 @@ struct Origin: Sendable {
         schemas = try await connection.ask("Schemas", at: path, returning: Stream1.schemasSignature) {
             try Stream1.readSchemas(&$0)
         }
+        // Of several schemas of one event the highest number is the present one.
+        present = Dictionary(schemas.map { ($0.value.event, $0.key) }, uniquingKeysWith: max)
         let attachment = try await connection.ask(
             "Attach", at: path, Stream1.attachSignature, returning: Stream1.attachmentSignature
         ) { body in
@@ -121,6 +126,24 @@ struct Origin: Sendable {
             return Page(
                 epoch: page.epoch, messages: messages, oldest: page.oldest, through: page.through, head: page.head)
         }
+    }
+
+    /// Events that follow each other, as signals have brought them. nil: of an event that has no schema.
+    func page(of events: ArraySlice<LiveEvents.Event>, writer: UInt64) throws(RelayError) -> Page? {
+        var pages = MirrorPageWriter(epoch: epoch, journal: journal, writer: writer)
+        var messages: [MirrorMessage] = []
+        for event in events {
+            guard let schema = present[event.name] else { return nil }
+            func append() -> Bool {
+                event.body.withUnsafeBytes { pages.append(event.sequence, schema: schema, body: $0) }
+            }
+            if append() { continue }
+            if let message = try pages.take(schemas) { messages.append(message) }
+            _ = append()
+        }
+        guard let message = try pages.take(schemas), let last = events.last?.sequence else { return nil }
+        messages.append(message)
+        return Page(epoch: epoch, messages: messages, oldest: nil, through: last, head: last)
     }
 
     // MARK: Snapshots

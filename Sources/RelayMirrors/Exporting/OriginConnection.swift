@@ -7,21 +7,24 @@ final class OriginConnection: BusHandler {
         var connection: BusConnection?
         var owner: String?
         var isOpen = true
+        var live = LiveEvents()
     }
     private let state = Mutex(State())
     let service: String
+    /// Whose signals are heard; nil: none.
+    private let interface: String?
     /// Rings with each signal of the origin, each change of its owner, and the connection's end.
     let bell: Bell
     private let timing: ExporterTiming
 
-    private init(_ service: String, _ bell: Bell, _ timing: ExporterTiming) {
-        (self.service, self.bell, self.timing) = (service, bell, timing)
+    private init(_ service: String, _ interface: String?, _ bell: Bell, _ timing: ExporterTiming) {
+        (self.service, self.interface, self.bell, self.timing) = (service, interface, bell, timing)
     }
     /// - Parameter interface: whose signals ring the bell; nil: none.
     static func open(
         _ bus: Bus, on loop: BusLoop, service: String, interface: String?, _ bell: Bell, _ timing: ExporterTiming
     ) async throws(RelayError) -> OriginConnection {
-        let origin = OriginConnection(service, bell, timing)
+        let origin = OriginConnection(service, interface, bell, timing)
         do {
             let connection = try await BusConnection.connect(to: bus, on: loop, handler: origin)
             origin.state.withLock { $0.connection = connection }
@@ -61,10 +64,19 @@ final class OriginConnection: BusHandler {
     private func learn(_ owner: String?) {
         let isNew = state.withLock { state in
             defer { state.owner = owner }
-            return state.owner != owner
+            if state.owner == owner { return false }
+            state.live.ask()
+            return true
         }
         if isNew { bell.ring() }
     }
+
+    // MARK: Live events
+
+    /// What the present owner's signals have brought behind a sequence.
+    func live(after sequence: UInt64) -> LiveEvents.News { state.withLock { $0.live.take(after: sequence) } }
+    /// A signal may have been lost.
+    func doubtLive() { state.withLock { $0.live.ask() } }
 
     // MARK: Asking
 
@@ -119,7 +131,16 @@ final class OriginConnection: BusHandler {
 
     func signal(_ message: borrowing ReceivedMessage) {
         if let change = OwnerChange(message), change.name == service { return learn(change.newOwner) }
-        if let owner, message.hasSender(owner) { bell.ring() }
+        let isOfOrigin = state.withLock { state in
+            guard let owner = state.owner, message.hasSender(owner) else { return false }
+            if let interface, message.hasInterface(interface), let name = message.member, !message.isOversized {
+                state.live.add(name, message.body)
+            } else {
+                state.live.ask()
+            }
+            return true
+        }
+        if isOfOrigin { bell.ring() }
     }
     func methodCall(_ call: IncomingCall) {
         call.connection.fail(call, ErrorNames.unknownMethod, "an exporter has no methods")

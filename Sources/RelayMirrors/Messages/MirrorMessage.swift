@@ -47,7 +47,7 @@ package struct MirrorMessage: Hashable, Sendable {
     private static func checksum(_ header: MirrorHeader, _ body: [UInt8]) -> UInt64 {
         var writer = WireWriter(capacity: MirrorHeader.size)
         header.write(into: &writer)
-        var hash = FNV()
+        var hash = MessageChecksum()
         writer.withUnsafeBytes { hash.combine($0) }
         body.withUnsafeBytes { hash.combine($0) }
         return hash.value
