@@ -26,6 +26,9 @@ package final class NatsCarrier: MirrorCarrier {
             } catch { throw error.error("cannot ask which streams there are") }
         }
     }
+    package func guarantee() async throws(RelayError) -> String {
+        try await blocking { [self] () throws(RelayError) in try openDirectory().serverFacts().guarantee }
+    }
     private func openDirectory() throws(RelayError) -> NatsConnection {
         if let present = directory.withLock({ $0 }), present.isOpen { return present }
         let connection = try NatsConnection(settings, name: "relay-bridge")

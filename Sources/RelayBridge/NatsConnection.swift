@@ -1,4 +1,5 @@
 import CNats
+import Glibc
 import RelayCore
 
 /// A connection to a server, with JetStream's context. It never reconnects: what a server forgot when it died ends the
@@ -46,7 +47,10 @@ final class NatsConnection: Sendable {
         var options: OpaquePointer?
         try nats { natsOptions_Create(&options) }
         defer { natsOptions_Destroy(options) }
-        try nats { natsOptions_SetURL(options, settings.servers.joined(separator: ",")) }
+        // By the list: SetURL takes one, and no several with commas between.
+        var servers = settings.servers.map { UnsafePointer(strdup($0)) }
+        defer { for server in servers { free(UnsafeMutablePointer(mutating: server)) } }
+        try nats { natsOptions_SetServers(options, &servers, Int32(servers.count)) }
         try nats { natsOptions_SetName(options, name) }
         try nats { natsOptions_SetTimeout(options, patience) }
         try nats { natsOptions_SetAllowReconnect(options, false) }
@@ -73,6 +77,21 @@ final class NatsConnection: Sendable {
         var text: UnsafePointer<CChar>?
         _ = natsConnection_GetLastError(connection, &text)
         return text.map { String(cString: $0) } ?? ""
+    }
+
+    /// The one of the servers that it is connected to.
+    var connectedURL: String? {
+        var url = [CChar](repeating: 0, count: 1_024)
+        if natsConnection_GetConnectedUrl(connection, &url, url.count) != NATS_OK { return nil }
+        return String(decoding: url.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    /// What is answered to a request without a body; nil: nothing in time.
+    func answer(to subject: String, within patience: Duration) -> String? {
+        var message: OpaquePointer?
+        let status = natsConnection_RequestString(
+            &message, connection, subject, "", Int64(patience / .milliseconds(1)))
+        guard status == NATS_OK, let message else { return nil }
+        return String(decoding: NatsMessage(message, number: 0).bytes, as: UTF8.self)
     }
 
     // MARK: Streams

@@ -46,11 +46,18 @@ struct BridgeRunner {
             for mirror in mirrors {
                 group.addTask { try await mirror.run { [log] in log.info("ready: \(mirror.name)", .ready) } }
             }
+            let named = BridgeCarrier(carrier, name: "\(options.carrier)")
+            group.addTask { await named.run(log) }
             group.addTask {
-                var watch = BridgeWatch(exporters, mirrors, on: options.bus, log, manager)
+                var watch = BridgeWatch(
+                    exporters, mirrors, named, host: options.host, on: options.bus, log, manager)
                 try await watch.run()
             }
-            try await group.waitForAll()
+            do { try await group.waitForAll() } catch let error as RelayError
+                where error.code == .cancelled && Task.isCancelled
+            {
+                // The end that was asked for: whoever waited says so.
+            }
         }
         log.info("finished, as asked", .finished)
     }

@@ -30,6 +30,8 @@ struct Tool {
         }
     /// The names of the programs behind unique names, as far as the bus and the system report them.
     var programs: (_ peer: any BusPeer, _ names: [String]) -> [String: String] = { $0.programs(of: $1) }
+    /// How the bridge on a bus is; nil: there is none, or this user may not ask it.
+    var bridge: (_ peer: any BusPeer, _ timeout: Duration) -> BridgeStatus? = { $0.bridge(within: $1) }
     /// What the doctor asks the system.
     var facts = SystemFacts.ofProcess()
     /// The descriptor that keys come from.
@@ -135,6 +137,12 @@ struct VerbContext {
     var style: OutputStyle {
         OutputStyle.choose(
             options, environment: tool.environment, isTerminal: tool.isTerminal, columns: tool.columns)
+    }
+
+    /// What the bridge says of the service. nil: there is none, or it has nothing to do with the service.
+    func bridged() -> BridgedService? {
+        guard let bus = try? locateBus(), let peer = try? tool.openPeer(bus, options.timeout) else { return nil }
+        return tool.bridge(peer, options.timeout).flatMap { BridgedService(options.service, $0) }
     }
 
     /// Finds the bus, for a verb that has something to do between that and the connection.

@@ -38,15 +38,12 @@ private final class TwoHosts {
     }
     /// The last one that was started has said so.
     func hears(_ text: String) async throws { try await programs[programs.count - 1].line(containing: text) }
-    /// What the bridge of a host says of itself.
-    func bridge(ofOffice: Bool) async throws -> String {
+    /// What relay-cli says at a host.
+    func cli(ofOffice: Bool, _ arguments: [String]) async throws -> String {
         let outcome = try await RunningProgram.run(
-            Programs.cli,
-            [
-                "--bus", ofOffice ? office.address : kitchen.address, "--service", "org.eventrelay.Bridge1", "--json",
-                "get", "BridgeStatus",
-            ], environment: Programs.environment())
-        return outcome.output.joined() + outcome.errors.joined()
+            Programs.cli, ["--bus", ofOffice ? office.address : kitchen.address] + arguments,
+            environment: Programs.environment())
+        return (outcome.output + outcome.errors).joined(separator: "\n")
     }
     var state: String { "\(folder.path)/shop" }
     func relayToKitchen(_ interfaces: any EventInterface.Type) throws -> EventRelay {
@@ -116,18 +113,31 @@ private final class TwoHosts {
         shop.activate()
         try await shop.ready(within: .seconds(300))
         _ = try await shop.call(PlaceOrder(article: "Tea", count: 2))
-        func says(_ parts: String..., atOffice: Bool) async throws {
-            var status = ""
+        func says(
+            _ parts: String..., atOffice: Bool, of service: String = "org.eventrelay.Bridge1", to verb: String...
+        ) async throws {
+            let verb = verb.isEmpty ? ["--json", "get", "BridgeStatus"] : verb
+            var text = ""
             let isSaid = await eventually {
-                status = (try? await hosts.bridge(ofOffice: atOffice)) ?? ""
-                return parts.allSatisfy { status.contains($0) }
+                text = (try? await hosts.cli(ofOffice: atOffice, ["--service", service] + verb)) ?? ""
+                return parts.allSatisfy { text.contains($0) }
             }
-            #expect(isSaid, "\(status)")
+            #expect(isSaid, "\(text)")
         }
         try await says(#""interface":"org.example.shop.Orders1","position":1,"head":1,"lag":0"#, atOffice: false)
         try await hosts.mirror("org.example.Shop", exporting: false)
         try await says(
-            #""host":"kitchen","service":"org.example.Shop""#, #""position":1"#, #""isServing":true"#, atOffice: true)
+            #""host":"kitchen","service":"org.example.Shop""#, #""position":1"#, #""isServing":true"#,
+            #""guarantee":"a folder whose files are synced"#, atOffice: true)
+        // What else looks at a service says it, too.
+        let (shopName, mirror) = ("org.example.Shop", "org.eventrelay.Mirror1.kitchen.org.example.Shop")
+        try await says("exported", "as kitchen up to #1, up to date", atOffice: false, of: shopName, to: "status")
+        try await says(#""export":{"position":1,"#, atOffice: false, of: shopName, to: "--json", "status")
+        try await says("mirrored", "of kitchen up to #1, up to date", atOffice: true, of: mirror, to: "status")
+        try await says("Orders1 is exported as kitchen, up to date", atOffice: false, of: shopName, to: "doctor")
+        try await says("Orders1 of kitchen is mirrored, up to date", atOffice: true, of: mirror, to: "doctor")
+        try await says("relay_export_lag{", "relay_export_margin{", atOffice: false, of: shopName, to: "metrics")
+        try await says("relay_mirror_lag_seconds{", atOffice: true, of: mirror, to: "metrics")
         shop.invalidate()
     }
 }

@@ -27,25 +27,45 @@ package final class NatsServer: Sendable {
     private let release: Release
     private let folder: TestFolder
     private let port: UInt16
+    private let name: String
+    /// How much it may store.
+    private let room = Mutex("4GB")
     private let running = Mutex<RunningProgram?>(nil)
     /// Lines of its configuration beyond the usual ones.
     private let more: [String]
     /// Whether it syncs each message.
     private let syncs: Bool
 
-    package init(_ release: Release, syncing syncs: Bool = false, _ more: String...) async throws {
-        (self.release, self.more, self.syncs) = (release, more, syncs)
-        (folder, port) = (try TestFolder(), try Self.freePort())
+    package convenience init(_ release: Release, syncing syncs: Bool = false, _ more: String...) async throws {
+        try self.init(release, named: "test", syncing: syncs, more)
         try await start()
     }
+    private init(_ release: Release, named name: String, syncing syncs: Bool, _ more: [String]) throws {
+        (self.release, self.name, self.more, self.syncs) = (release, name, more, syncs)
+        (folder, port) = (try TestFolder(), try Self.freePort())
+    }
+    /// Several that hold the same streams.
+    package static func cluster(of count: Int, _ release: Release) async throws -> [NatsServer] {
+        let ports = try (0..<count).map { _ in try freePort() }
+        let routes = ports.map { "nats://127.0.0.1:\($0)" }.joined(separator: ", ")
+        let servers = try ports.enumerated().map { index, port in
+            try NatsServer(
+                release, named: "test\(index)", syncing: release == .recent,
+                ["cluster { name: tests, listen: 127.0.0.1:\(port), routes: [\(routes)] }"])
+        }
+        for server in servers { try await server.start() }
+        return servers
+    }
+    /// From its next start on.
+    package func limit(to room: String) { self.room.withLock { $0 = room } }
     package var url: String { "nats://127.0.0.1:\(port)" }
     private var store: String { "\(folder.path)/store" }
 
     package func start() async throws {
         let configuration =
             [
-                "host: 127.0.0.1", "port: \(port)", "server_name: test", "max_payload: 2MB",
-                "jetstream { store_dir: \"\(store)\"\n max_file: 4GB\n \(syncs ? "sync_interval: always" : "") }",
+                "host: 127.0.0.1", "port: \(port)", "server_name: \(name)", "max_payload: 2MB",
+                "jetstream { store_dir: \"\(store)\"\n max_file: \(room.withLock { $0 })\n \(syncs ? "sync_interval: always" : "") }",
             ] + more
         try folder.write(configuration.joined(separator: "\n") + "\n", to: "server.conf")
         let program = try RunningProgram(release.program, ["-c", "\(folder.path)/server.conf"])

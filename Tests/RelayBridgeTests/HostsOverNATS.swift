@@ -33,7 +33,9 @@ enum Brief1: EventInterface {
 /// A service on one host and its mirror on another, with a server of NATS between them.
 actor HostsOverNATS {
     static let name = "org.example.Notes"
-    nonisolated let server: NatsServer
+    nonisolated let servers: [NatsServer]
+    nonisolated var server: NatsServer { servers[0] }
+    private let host: String
     nonisolated let origin: PrivateBus, office: PrivateBus
     private let folder: TestFolder
     private let service: EventService
@@ -44,8 +46,12 @@ actor HostsOverNATS {
     private let mirror = Mutex<MirrorService?>(nil)
 
     init(_ release: NatsServer.Release, _ more: String) async throws {
-        server = try await NatsServer(release, syncing: release == .recent, more)
-        (origin, office, folder) = (try PrivateBus(), try PrivateBus(), try TestFolder())
+        try await self.init(
+            [try await NatsServer(release, syncing: release == .recent, more)], try PrivateBus(), try PrivateBus())
+    }
+    init(_ servers: [NatsServer], _ origin: PrivateBus, _ office: PrivateBus, host: String = "kitchen") async throws {
+        (self.servers, self.host) = (servers, host)
+        (self.origin, self.office, folder) = (origin, office, try TestFolder())
         let journal = try EventJournal(directory: folder.path + "/journal")
         service = try EventService(
             name: Self.name, on: origin.bus, exporting: Notes1.self, Brief1.self, journal: journal)
@@ -58,25 +64,31 @@ actor HostsOverNATS {
         try follow()
     }
     nonisolated func settings(_ user: String? = nil) -> NatsSettings {
-        let url = user.map { server.url.replacing("//", with: "//\($0):\($0)@") } ?? server.url
-        var settings = NatsSettings(servers: [url])
+        var settings = NatsSettings(
+            servers: servers.map { server in
+                user.map { server.url.replacing("//", with: "//\($0):\($0)@") } ?? server.url
+            })
+        settings.replicas = servers.count
         settings.patience = .seconds(5)
         return settings
     }
-    func export(as host: String = "kitchen", user: String? = nil) throws {
+    func export(user: String? = nil) throws {
+        let exporter = try exporter(user)
+        self.exporter.withLock { $0 = exporter }
+        tasks["export"] = Task { try await exporter.run() }
+    }
+    nonisolated func exporter(_ user: String? = nil) throws -> MirrorExporter {
         let timing = ExporterTiming {
             $0.firstPause = .milliseconds(1)
             $0.longestPause = .milliseconds(50)
             $0.look = .milliseconds(100)
         }
-        let exporter = try MirrorExporter(
+        return try MirrorExporter(
             of: Self.name, at: host, to: NatsCarrier(settings(user)), on: origin.bus, timing: timing)
-        self.exporter.withLock { $0 = exporter }
-        tasks["export"] = Task { try await exporter.run() }
     }
     func follow(user: String? = nil) throws {
         var configuration = MirrorConfiguration(
-            try MirrorName(of: Self.name, at: "kitchen"), on: office.bus, directory: folder.path + "/replica")
+            try MirrorName(of: Self.name, at: host), on: office.bus, directory: folder.path + "/replica")
         configuration.timing.retry = .milliseconds(20)
         let mirror = MirrorService(configuration, carrier: NatsCarrier(settings(user)))
         self.mirror.withLock { $0 = mirror }
@@ -101,6 +113,13 @@ actor HostsOverNATS {
             try await service.publish(Notes1.Noted(number: number))
         }
     }
+    func publishAtOnce(_ count: Int) async throws {
+        for first in stride(from: number + 1, through: number + Int64(count), by: 10_000) {
+            let last = min(first + 9_999, number + Int64(count))
+            try await service.publish(contentsOf: (first...last).map { Notes1.Noted(number: $0) })
+        }
+        number += Int64(count)
+    }
     func publishBrief(_ count: Int) async throws {
         for _ in 0..<count {
             brief += 1
@@ -113,7 +132,7 @@ actor HostsOverNATS {
     }
     nonisolated func relay(cursors: String? = nil) throws -> EventRelay {
         try EventRelay(
-            following: Self.name, at: "kitchen", on: office.bus, interfaces: Notes1.self, Brief1.self,
+            following: Self.name, at: host, on: office.bus, interfaces: Notes1.self, Brief1.self,
             cursors: cursors)
     }
     /// The oldest event of `Brief1` that the origin has.
@@ -140,10 +159,10 @@ actor HostsOverNATS {
         relay.invalidate()
         return true
     }
+    /// The last event that is at the mirror.
+    func mirrored() -> UInt64 { mirror.withLock { $0 }?.status.interfaces[Notes1.name]?.position ?? 0 }
     /// Everything that was published is at the mirror.
-    func isCaughtUp() -> Bool {
-        mirror.withLock { $0 }?.status.interfaces[Notes1.name]?.position == UInt64(number)
-    }
+    func isCaughtUp() -> Bool { mirrored() == UInt64(number) }
     func isBriefCaughtUp() -> Bool {
         mirror.withLock { $0 }?.status.interfaces[Brief1.name]?.position == UInt64(brief)
     }

@@ -49,6 +49,8 @@ import Testing
 
         hosts.server.signal(SIGSTOP)
         try await hosts.publish(20)
+        // In the soak, longer than connections live without an answer.
+        if TestForm.isSoak { try await Task.sleep(for: .seconds(60)) }
         hosts.server.signal(SIGCONT)
         try await hosts.publish(20)
         await caughtUp(hosts, "behind a server that stood still")
@@ -142,6 +144,94 @@ import Testing
         await hosts.end("mirror")
         try await hosts.follow(user: "nobody")
         #expect(await eventually { hosts.status.contains("Authorization Violation") }, "\(hosts.status)")
+        try await hosts.stop()
+    }
+    @Test("of three servers any one may be killed, and all of them in turn") func cluster() async throws {
+        let servers = try await NatsServer.cluster(of: 3, .recent)
+        let hosts = try await HostsOverNATS(servers, try PrivateBus(), try PrivateBus())
+        try await hosts.export()
+        try await hosts.follow()
+        try await hosts.publish(20)
+        await caughtUp(hosts, "at first")
+        for (index, server) in servers.enumerated() {
+            try await server.end()
+            try await hosts.publish(20)
+            await caughtUp(hosts, "without the server \(index)")
+            try await server.start()
+        }
+        for server in servers { try await server.end() }
+        try await hosts.publish(20)
+        for server in servers { try await server.start() }
+        await caughtUp(hosts, "after all had ended")
+        #expect(try await hosts.isWhole(100))
+        try await hosts.stop()
+    }
+    @Test("a second bridge for one origin is refused, and goes on where the first one ended") func secondBridge()
+        async throws
+    {
+        let hosts = try await HostsOverNATS(.recent)
+        try await hosts.publish(20)
+        await caughtUp(hosts)
+        let error = await #expect(throws: RelayError.self) { try await hosts.exporter().run() }
+        #expect(
+            error?.code == .conflict && error?.message.contains("has an exporter already") == true, "\(error as Any)")
+        await hosts.end("export")
+        try await hosts.publish(20)
+        try await hosts.export()
+        await caughtUp(hosts)
+        #expect(try await hosts.isWhole(40))
+        try await hosts.stop()
+    }
+    @Test("three hosts, each of which mirrors the next: each event is at each place once") func ring() async throws {
+        let server = try await NatsServer(.recent, syncing: true)
+        let buses = [try PrivateBus(), try PrivateBus(), try PrivateBus()]
+        var ring: [HostsOverNATS] = []
+        for (index, name) in ["kitchen", "hall", "office"].enumerated() {
+            let hosts = try await HostsOverNATS([server], buses[index], buses[(index + 1) % 3], host: name)
+            try await hosts.export()
+            try await hosts.follow()
+            ring.append(hosts)
+        }
+        for round in 1...3 {
+            for hosts in ring { try await hosts.publish(20 * round) }
+            for hosts in ring { await caughtUp(hosts, "round \(round)") }
+        }
+        for hosts in ring { #expect(try await hosts.isWhole(120)) }
+        // Nothing of what came to a host has left it again.
+        let channels = try await NatsCarrier(ring[0].settings()).channels()
+        #expect(Set(channels.map(\.host)) == ["kitchen", "hall", "office"] && channels.count == 6, "\(channels)")
+        for hosts in ring { try await hosts.stop() }
+    }
+    @Test("a server without room is waited for, and nothing is lost", arguments: NatsServer.Release.allCases)
+    func fullServer(_ release: NatsServer.Release) async throws {
+        let hosts = try await HostsOverNATS(release)
+        try await hosts.publish(20)
+        await caughtUp(hosts)
+        try await hosts.server.end(SIGTERM)
+        hosts.server.limit(to: "100KB")
+        try await hosts.server.start()
+        try await hosts.publishAtOnce(50_000)
+        #expect(await eventually { hosts.status.contains("insufficient") }, "\(hosts.status)")
+        try await hosts.server.end(SIGTERM)
+        hosts.server.limit(to: "4GB")
+        try await hosts.server.start()
+        await caughtUp(hosts)
+        #expect(try await hosts.isWhole(50_020))
+        try await hosts.stop()
+    }
+    @Test("a backlog is caught up with while publishing goes on") func backlog() async throws {
+        let hosts = try await HostsOverNATS(.recent, "")
+        let count = TestForm.rounds(20_000, soak: 10_000_000)
+        try await hosts.publishAtOnce(count)
+        try await hosts.export()
+        try await hosts.follow()
+        var more: Int64 = 0
+        while await hosts.mirrored() < UInt64(count) || more < 100 {
+            try await hosts.publish(10)
+            more += 10
+        }
+        await caughtUp(hosts)
+        #expect(try await hosts.isWhole(Int64(count) + more))
         try await hosts.stop()
     }
 }

@@ -8,6 +8,8 @@ package protocol MirrorCarrier: Sendable {
     func sink(of channel: ChannelName) async throws(RelayError) -> any MirrorSink
     /// Those that there are, by host, service and interface.
     func channels() async throws(RelayError) -> [ChannelName]
+    /// What it means that a message was acknowledged, as far as that can be asked: a sentence for people.
+    func guarantee() async throws(RelayError) -> String
 }
 
 /// The numbers that a channel has messages of. Empty: `first` is `last` + 1.

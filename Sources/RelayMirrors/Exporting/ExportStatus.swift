@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 
 /// How the export of one interface stands, for people.
 package struct ExportStatus: Hashable, Sendable {
@@ -16,6 +16,10 @@ package struct ExportStatus: Hashable, Sendable {
     /// Events and messages that were appended since the exporter began.
     package var events: UInt64 = 0
     package var messages: UInt64 = 0
+    /// When the oldest event was published that was read, and is not acknowledged; nil: there is none.
+    package var waitingSince: Timestamp?
+    /// How often the channel's end was looked up.
+    package var resyncs: UInt64 = 0
     /// What keeps it from going on; nil: nothing does.
     package var error: String?
 

@@ -48,7 +48,8 @@ struct InterfaceExporter {
                 if error.code == .invalidArgument, case .attach = machine.demand { throw End(error: error) }
                 recover()
                 if Task.isCancelled { continue }
-                report { $0.error = error.message }
+                let head = connection?.liveHead ?? 0
+                report { ($0.error, $0.head) = (error.message, max($0.head, head)) }
                 await bell.wait(atMost: pause)
                 pause = min(pause * 2, timing.longestPause)
             }
@@ -81,6 +82,7 @@ struct InterfaceExporter {
             sink = try await carrier.sink(of: channel)
             machine.connected()
         case .look:
+            report { $0.resyncs += 1 }
             let sink = try connected()
             let bounds = try await sink.bounds()
             machine.found(bounds, newest: try await sink.newestSnapshot(within: bounds)?.found)
@@ -155,6 +157,7 @@ struct InterfaceExporter {
         pages = page.messages
         report { status in
             (status.position, status.head, status.error) = (after, page.head, nil)
+            status.waitingSince = page.since
             if let oldest = page.oldest { status.oldest = oldest }
         }
         guard let next = pages.first?.header else {
@@ -230,6 +233,7 @@ struct InterfaceExporter {
         machine.appended(last + 1)
         report { status in
             (status.position, status.epoch, status.number) = (events.upperBound, page.header.epoch, last + 1)
+            if events.upperBound >= status.head { status.waitingSince = nil }
             status.events += UInt64(events.count)
             status.messages += 1
         }

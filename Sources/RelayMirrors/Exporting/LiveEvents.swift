@@ -22,12 +22,15 @@ struct LiveEvents {
     private var events: ArraySlice<Event> = []
     private var bytes = 0
     private var mustAsk = true
+    /// The last sequence that came.
+    private(set) var head: UInt64 = 0
 
     mutating func add(_ name: String, _ body: [UInt8]) {
         guard let stamp = body.withUnsafeBytes({ Stamp(endOf: $0, epoch: 0) }), bytes + body.count <= Self.mostBytes
         else {
             return ask()
         }
+        head = stamp.sequence
         if let last = events.last, stamp.sequence != last.sequence + 1 { ask() }
         events.append(Event(name: name, sequence: stamp.sequence, body: body))
         bytes += body.count

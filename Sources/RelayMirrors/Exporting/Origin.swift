@@ -21,6 +21,8 @@ struct Origin: Sendable {
     struct Page: Sendable {
         let epoch: UInt64
         var messages: [MirrorMessage]
+        /// When its first event was published; nil: it has none.
+        let since: Timestamp?
         /// nil: live events do not tell.
         let oldest: UInt64?
         let through: UInt64
@@ -108,6 +110,7 @@ struct Origin: Sendable {
         try await pages.read(after: after) { reader in
             var pages = MirrorPageWriter(epoch: 0, journal: journal, writer: writer)
             var (epoch, messages): (UInt64, [MirrorMessage]) = (0, [])
+            var since: Timestamp?
             var parser = PageReader()
             let answer = reader
             let page = try parser.read(&reader) { page in
@@ -118,13 +121,15 @@ struct Origin: Sendable {
                 guard let stamp = Stamp(endOf: body, epoch: epoch) else {
                     throw RelayError(.schemaMismatch, "\(connection.service) sent an event without a stamp")
                 }
+                since = since ?? stamp.publishedAt
                 if pages.append(stamp.sequence, schema: event.schema, body: body) { return }
                 if let message = try pages.take(schemas) { messages.append(message) }
                 _ = pages.append(stamp.sequence, schema: event.schema, body: body)
             }
             if let message = try pages.take(schemas) { messages.append(message) }
             return Page(
-                epoch: page.epoch, messages: messages, oldest: page.oldest, through: page.through, head: page.head)
+                epoch: page.epoch, messages: messages, since: since, oldest: page.oldest, through: page.through,
+                head: page.head)
         }
     }
 
@@ -143,7 +148,8 @@ struct Origin: Sendable {
         }
         guard let message = try pages.take(schemas), let last = events.last?.sequence else { return nil }
         messages.append(message)
-        return Page(epoch: epoch, messages: messages, oldest: nil, through: last, head: last)
+        let since = events.first?.body.withUnsafeBytes { Stamp(endOf: $0, epoch: epoch)?.publishedAt }
+        return Page(epoch: epoch, messages: messages, since: since, oldest: nil, through: last, head: last)
     }
 
     // MARK: Snapshots

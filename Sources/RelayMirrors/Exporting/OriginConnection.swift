@@ -75,6 +75,8 @@ final class OriginConnection: BusHandler {
 
     /// What the present owner's signals have brought behind a sequence.
     func live(after sequence: UInt64) -> LiveEvents.News { state.withLock { $0.live.take(after: sequence) } }
+    /// The last sequence that signals have brought; 0: none has.
+    var liveHead: UInt64 { state.withLock { $0.live.head } }
     /// A signal may have been lost.
     func doubtLive() { state.withLock { $0.live.ask() } }
 

@@ -11,6 +11,8 @@ struct ChannelFollower {
         var part: ReplicaTransaction.Part
         /// What is kept of the place behind it. Of several that are committed together, the last one's counts.
         let place: KeptPlace
+        /// When its last event was published; nil: it has none.
+        let lastAt: Timestamp?
         /// What its events take, about.
         let size: Int
     }
@@ -37,6 +39,16 @@ struct ChannelFollower {
     /// What was read behind what was wanted.
     private var ahead: MessageBatch?
     private static let readAhead = 1 << 20
+    /// For people.
+    struct Figures {
+        /// The last event of the channel that is known.
+        var head: UInt64 = 0
+        var duplicates: UInt64 = 0
+        var resyncs: UInt64 = 0
+    }
+    private(set) var figures = Figures()
+    /// When the channel's head may be looked at again.
+    private var nextLook: UInt64 = 0
     /// Looked at last, and asked for again since.
     private var hasLooked = false
 
@@ -74,6 +86,7 @@ struct ChannelFollower {
     private mutating func look(_ source: any MirrorSource) async throws(RelayError) -> Step {
         let bounds = try await source.bounds()
         last = bounds.last
+        figures.resyncs += 1
         guard let (newest, snapshot) = try await source.newestSnapshot(within: bounds) else { return .passed }
         contracts.learn(snapshot)
         let before = machine.replica
@@ -90,7 +103,14 @@ struct ChannelFollower {
             do throws(RelayError) { return .whole(try MirrorMessage(bytes)) } catch { return .foreign }
         }
     }
+    /// How far the channel is ahead of what was read; once a second, as it is a question to the carrier.
+    private mutating func learnHead(_ source: any MirrorSource) async throws(RelayError) {
+        guard lag > 1, MonotonicClock.now >= nextLook else { return }
+        nextLook = MonotonicClock.deadline(after: .seconds(1))
+        if let header = try await source.whole(last)?.header { figures.head = max(figures.head, header.last) }
+    }
     private mutating func read(_ number: UInt64, _ source: any MirrorSource) async throws(RelayError) -> Step {
+        try await learnHead(source)
         guard let found = try await next(number, source) else {
             let first = try await source.bounds().first
             if number < first {
@@ -130,7 +150,11 @@ struct ChannelFollower {
         since before: ReplicaState
     ) -> Step {
         let replica = machine.replica
-        if replica == before { return .passed }
+        if let header = page?.events.last?.stamp { figures.head = max(figures.head, header.sequence) }
+        if replica == before {
+            if page != nil { figures.duplicates += 1 }
+            return .passed
+        }
         var part = ReplicaTransaction.Part(interface)
         (part.keepsThrough, part.base, part.gap) = (change.keepsThrough, change.base, change.gap)
         if let events = change.events, let page {
@@ -156,6 +180,7 @@ struct ChannelFollower {
             contracts.drop(before: present.epoch, in: replica.table.runs)
         }
         let place = KeptPlace(replica: replica, contracts: contracts)
-        return .change(Change(part: part, place: place, size: page?.body.count ?? 1_024))
+        let lastAt = page?.events.last?.stamp.publishedAt
+        return .change(Change(part: part, place: place, lastAt: lastAt, size: page?.body.count ?? 1_024))
     }
 }

@@ -163,7 +163,7 @@ struct MirrorLoop: ~Copyable {
             parts.append(change.part)
         }
         for index in last.values { parts[index].state = try changes[index].1.place.bytes() }
-        let lags = channels.map { (interface: $0.follower.interface, lag: $0.follower.lag) }
+        let states = channels.map { (interface: $0.follower.interface, $0.follower.lag, $0.follower.figures) }
         let committing = Commit(parts, replica, house, configuration.timing.retry, note)
         commit = Task { [note] in
             let hasEnded = try await committing.run()
@@ -172,7 +172,10 @@ struct MirrorLoop: ~Copyable {
                 for (interface, change) in changes {
                     figures.interfaces[interface, default: .init()].take(change)
                 }
-                for (interface, lag) in lags { figures.interfaces[interface]?.lag = lag }
+                for (interface, lag, more) in states {
+                    figures.interfaces[interface]?.lag = lag
+                    figures.interfaces[interface]?.take(more)
+                }
             }
             return hasEnded
         }
@@ -236,6 +239,11 @@ extension MirrorFigures.Interface {
         let replica = change.place.replica
         (position, epoch) = (replica.position ?? 0, replica.present?.epoch ?? 0)
         messages += 1
+        if change.part.gap != nil { gaps += 1 }
+        lastAt = change.lastAt ?? lastAt
+    }
+    fileprivate mutating func take(_ more: ChannelFollower.Figures) {
+        (head, duplicates, resyncs) = (max(more.head, position), more.duplicates, more.resyncs)
     }
 }
 

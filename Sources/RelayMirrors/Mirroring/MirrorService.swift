@@ -129,6 +129,14 @@ package struct MirrorFigures: Sendable {
         /// Messages that were taken in by this process, and how many the channel has behind them.
         package var messages: UInt64 = 0
         package var lag: UInt64 = 0
+        /// The channel's last event that is known.
+        package var head: UInt64 = 0
+        /// When the last event that was taken in was published.
+        package var lastAt: Timestamp?
+        /// Messages that brought nothing; ranges that the channel did not have; how often the channel was looked up.
+        package var duplicates: UInt64 = 0
+        package var gaps: UInt64 = 0
+        package var resyncs: UInt64 = 0
     }
     package var interfaces: [String: Interface] = [:]
     package var isServing = false

@@ -47,6 +47,15 @@ extension BusPeer {
     }
 }
 
+extension BusPeer {
+    /// How the bridge on this bus is. nil: there is none, or this user may not ask it.
+    func bridge(within timeout: Duration) -> BridgeStatus? {
+        guard let calls = try? BridgeStatus.calls() else { return nil }
+        let answers = ask(calls, within: timeout).compactMap { try? $0.get() }
+        return try? BridgeStatus(answers)
+    }
+}
+
 extension MethodCall {
     /// A question to the bus about a name; nil for what is no text of D-Bus.
     static func toBus(_ member: String, of name: String) -> MethodCall? {

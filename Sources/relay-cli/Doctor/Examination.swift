@@ -10,6 +10,7 @@ struct Examination {
     let facts: SystemFacts
     let serviceFile: @Sendable (_ name: String, _ bus: BusChoice) -> String?
     let programs: (any BusPeer, [String]) -> [String: String]
+    let bridge: (any BusPeer, Duration) -> BridgeStatus?
     var report: (Finding) -> Void = { _ in }
     /// Of several services: what follows is about this one.
     var heading: (_ service: String) -> Void = { _ in }
@@ -18,9 +19,11 @@ struct Examination {
 
     init(
         timeout: Duration, facts: SystemFacts, serviceFile: @escaping @Sendable (String, BusChoice) -> String?,
-        programs: @escaping (any BusPeer, [String]) -> [String: String]
+        programs: @escaping (any BusPeer, [String]) -> [String: String],
+        bridge: @escaping (any BusPeer, Duration) -> BridgeStatus? = { $0.bridge(within: $1) }
     ) {
         (self.timeout, self.facts, self.serviceFile, self.programs) = (timeout, facts, serviceFile, programs)
+        self.bridge = bridge
         access = AccessHelp(account: facts.account(), policy: nil, group: facts.group)
     }
 
@@ -55,6 +58,7 @@ struct Examination {
         journal(all)
         disk(all)
         storage(all)
+        for finding in bridge(peer, timeout).flatMap({ BridgedService(name, $0) })?.findings ?? [] { report(finding) }
         versions(
             attachment, all.lazy.compactMap { $0.status?.version }.first,
             hasEvents: catalogue.offered.contains { !$0.interface.events.isEmpty })

@@ -7,6 +7,8 @@ struct StatusPage {
     let now: UInt64
     /// The program behind a bus name; nil: unknown.
     let program: (String) -> String?
+    /// nil: no bridge has to do with the service.
+    var bridged: BridgedService?
 
     // MARK: For people
 
@@ -85,6 +87,7 @@ struct StatusPage {
         } else {
             rows.append(("kept", "nothing: events are for those who are subscribed"))
         }
+        rows += bridged?.rows(one.interface) ?? []
         if let capacity = status.ringCapacity {
             let words = [Quantity.bytes(capacity), status.ringReaders, status.ringSeekers].compactMap(\.self)
             rows.append(("ring", capacity == 0 ? "none" : words.joined(separator: "; ")))
@@ -150,6 +153,14 @@ struct StatusPage {
             output.append(":")
             output.append(entry.value)
         }
-        output.append("}}\n")
+        output.append("}")
+        for (key, numbers, trouble) in bridged?.json(one.interface) ?? [] {
+            output.append(",\"\(key)\":{")
+            for (name, number) in numbers { output.append("\"\(name)\":\(number),") }
+            output.append("\"trouble\":")
+            SafeText.append(quoted: trouble, to: &output)
+            output.append("}")
+        }
+        output.append("}\n")
     }
 }

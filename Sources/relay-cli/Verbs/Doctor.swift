@@ -28,6 +28,7 @@ struct Doctor: Verb {
                 "ring": "the service's ring is sealed, if one is open",
                 "journal": "each durable interface is kept, and its file is sound",
                 "disk": "the journal's file system has room",
+                "bridge": "a bridge that exports or mirrors the service keeps up",
                 "limits": "how many descriptors this process may have; what the bus carries",
                 "clock": "something keeps the system's clock right",
                 "versions": "what both sides can do",
@@ -51,7 +52,8 @@ struct Doctor: Verb {
         let environment = tool.environment
         var examination = Examination(
             timeout: options.timeout, facts: tool.facts,
-            serviceFile: { ServiceFinder.file(of: $0, on: $1, environment: environment) }, programs: tool.programs)
+            serviceFile: { ServiceFinder.file(of: $0, on: $1, environment: environment) }, programs: tool.programs,
+            bridge: tool.bridge)
         // What is found is printed at once: some checks wait.
         var failure: CLIFailure?
         var output = tool.channel

@@ -14,7 +14,7 @@ struct Metrics: Verb {
             """
             Prints what the service has counted since its start as OpenMetrics text: events by interface, transport and
             outcome, subscribers and how far they lag, refused and dropped calls, queues, how long commands took, the
-            journal, and notices by kind. Whatever the service drops or leaves out is counted in one of these. It is
+            journal, and notices by kind; where a bridge exports or mirrors the service, how far behind that is. Whatever the service drops or leaves out is counted in one of these. It is
             asked, and never started.
             """,
             """
@@ -60,10 +60,11 @@ struct Metrics: Verb {
         }
         followed.activate()
         defer { followed.invalidate() }
-        let (families, refusals) = try Waiting.result {
+        var (families, refusals) = try Waiting.result {
             try await Self.families(
                 of: options.service, asking: followed, timeout: options.timeout, for: duration, counters)
         }
+        families += context.bridged()?.families(options.service) ?? []
         for refusal in refusals { context.tool.note(refusal) }
         if let file {
             try WholeFile.write(MetricText.text(families, .textfile), to: file)

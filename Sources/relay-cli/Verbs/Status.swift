@@ -9,11 +9,12 @@ struct Status: Verb {
         details: [
             """
             A page about the service: who is subscribed and how far behind, and for each of its interfaces the last event,
-            what is kept and since when, the journal's file, the ring, and whether signals pause.
+            what is kept and since when, the journal's file, the ring, and whether signals pause. Where a bridge exports the
+            service, or mirrors it, also how far behind that is.
             """,
             """
             With --json an object an interface: what its Status reports, with the keys of docs/internals/PROTOCOL.md, and the times
-            of the last event and of the oldest that is kept.
+            of the last event and of the oldest that is kept; of a bridge, "export" and "mirror" with their figures.
             """,
         ],
         examples: [
@@ -29,7 +30,9 @@ struct Status: Verb {
         }
         let peers = Set(all.flatMap { $0.status?.subscribers.listed.map(\.peer) ?? [] })
         let programs = style.json ? [:] : context.programs(of: peers)
-        let page = StatusPage(style: style, now: context.tool.time.now.microseconds) { programs[$0] }
+        let page = StatusPage(
+            style: style, now: context.tool.time.now.microseconds, program: { programs[$0] }, bridged: context.bridged()
+        )
         var output = ByteBuffer()
         if style.json {
             for one in all { page.appendObject(one, of: options.service, to: &output) }

@@ -53,6 +53,7 @@ final class FaultyCarrier: MirrorCarrier {
         try await perform { () throws(RelayError) in FaultySink(self, try carrier.sink(of: channel)) }
     }
     func channels() throws(RelayError) -> [ChannelName] { try carrier.channels() }
+    func guarantee() -> String { carrier.guarantee() }
 }
 private final class FaultySink: MirrorSink {
     private let carrier: FaultyCarrier

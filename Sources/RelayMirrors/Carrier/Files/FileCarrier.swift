@@ -56,6 +56,12 @@ package struct FileCarrier: MirrorCarrier {
         }
         return channels.sorted()
     }
+    package func guarantee() -> String {
+        guard let syncInterval else { return "a folder whose files nobody syncs: a power cut may lose what it had" }
+        return
+            "a folder whose files are synced after \(syncInterval / .seconds(1)) s at the latest: a power cut may lose what it had "
+            + "acknowledged since"
+    }
     private static func folders(in path: String) throws(RelayError) -> [String] {
         guard let folder = opendir(path) else {
             if errno == ENOTDIR || errno == ENOENT { return [] }
