@@ -79,7 +79,9 @@ let package = Package(
         .target(
             name: "RelayDaemon", dependencies: ["RelayCore", "RelaySystemd", "RelayTool"], swiftSettings: strict),
         // Channels in NATS. Nothing else links its library.
-        .target(name: "RelayBridge", dependencies: ["RelayCore", "RelayMirrors", "CNats"], swiftSettings: strict),
+        .target(
+            name: "RelayBridge", dependencies: ["RelayCore", "RelayMirrors", "RelayTool", "CNats"],
+            swiftSettings: strict),
         .executableTarget(
             name: "relay-bridge",
             dependencies: [

@@ -44,7 +44,7 @@ package final class NatsCarrier: MirrorCarrier {
 }
 
 /// Runs what waits for a server, where that holds up nobody.
-private func blocking<Result: Sendable, Failure: Error>(
+func blocking<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> sending Result
 ) async throws(Failure) -> Result {
     try await withTaskExecutorPreference(HandlerThreads.own) { () async throws(Failure) in try body() }
@@ -80,7 +80,9 @@ private final class NatsChannelConnection: MirrorSink {
 
     func make(_ settings: NatsSettings) async throws(RelayError) {
         try await ask("cannot make the stream") { (connection, channel) throws(NatsFailure) in
-            if try connection.state(of: channel.stream) == nil { try connection.make(channel, settings) }
+            if try connection.state(of: channel.stream) == nil {
+                try connection.make(channel.stream, channel.subjects, settings)
+            }
         }
     }
     private func ask<Result: Sendable>(

@@ -118,7 +118,7 @@ final class NatsConnection: Sendable {
             first: state.Msgs == 0 ? state.LastSeq + 1 : state.FirstSeq, last: state.LastSeq, made: info.Created)
     }
     /// Makes a stream, if there is none of its name.
-    func make(_ channel: NatsChannel, _ settings: NatsSettings) throws(NatsFailure) {
+    func make(_ stream: String, _ subjects: String, _ settings: NatsSettings) throws(NatsFailure) {
         var configuration = jsStreamConfig()
         try nats { jsStreamConfig_Init(&configuration) }
         configuration.Storage = js_FileStorage
@@ -126,8 +126,8 @@ final class NatsConnection: Sendable {
         if let bytes = settings.limits.bytes { configuration.MaxBytes = Int64(clamping: bytes) }
         if let age = settings.limits.age { configuration.MaxAge = Int64(age / .nanoseconds(1)) }
         configuration.AllowDirect = true
-        let status = channel.stream.withCString { name in
-            channel.subjects.withCString { subject in
+        let status = stream.withCString { name in
+            subjects.withCString { subject in
                 var subject: UnsafePointer<CChar>? = subject
                 // The pointers are used during the call.
                 return withUnsafeMutablePointer(to: &subject) { subjects in
@@ -159,7 +159,9 @@ final class NatsConnection: Sendable {
 
     /// Appends to a stream, if its last message has this number. Returns the message's number; nil: the stream ends
     /// elsewhere.
-    func append(_ message: [UInt8], to subject: String, expecting last: UInt64) throws(NatsFailure) -> UInt64? {
+    func append(
+        _ message: [UInt8], to subject: String, headers: [String: String] = [:], expecting last: UInt64
+    ) throws(NatsFailure) -> UInt64? {
         var made: OpaquePointer?
         try nats {
             message.withUnsafeBytes { bytes in
@@ -170,6 +172,7 @@ final class NatsConnection: Sendable {
         defer { natsMsg_Destroy(made) }
         // By the header itself: the option leaves a 0 out.
         try nats { natsMsgHeader_Set(made, "Nats-Expected-Last-Sequence", "\(last)") }
+        for (name, value) in headers { try nats { natsMsgHeader_Set(made, name, value) } }
         var options = jsPubOptions()
         try nats { jsPubOptions_Init(&options) }
         options.MaxWait = patience
@@ -231,6 +234,12 @@ struct NatsMessage: ~Copyable {
     init(_ message: OpaquePointer, number: UInt64) { (self.message, self.number) = (message, number) }
     deinit { natsMsg_Destroy(message) }
 
+    /// nil: it has no such header.
+    func header(_ name: String) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard natsMsgHeader_Get(message, name, &value) == NATS_OK, let value else { return nil }
+        return String(cString: value)
+    }
     var bytes: [UInt8] {
         // Copied: libnats's bytes live as long as the message.
         guard let data = natsMsg_GetData(message) else { return [] }

@@ -59,7 +59,8 @@ extension NatsConnection {
     /// The line that a server begins each connection with, in clear; nil: it does not.
     private static func greeting(_ url: String) -> String? {
         guard let scheme = url.firstRange(of: "//") else { return nil }
-        let place = url[scheme.upperBound...]
+        // Without user and password.
+        let place = url[scheme.upperBound...].split(separator: "@").last ?? ""
         guard let colon = place.lastIndex(of: ":") else { return nil }
         let host = place[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
         var hints = addrinfo()

@@ -18,6 +18,8 @@ struct BridgeOptions: Sendable {
     /// Empty: all that are durable.
     let interfaces: [String]
     let carrier: Carrier
+    /// Whether exports go to streams for other consumers of NATS, too.
+    let makesCloudEvents: Bool
     /// Who may follow the mirrors; nil: whom the origin's contract admits.
     let admitted: PeerRequirement?
     /// nil: what the environment says.
@@ -41,6 +43,7 @@ extension BridgeOptions {
             "relay-bridge", summary: "exports services to other hosts, and mirrors theirs",
             options: [
                 exports, mirrors, carrier, host, interfaces, admit, credentials, authorities, certificate, key, streams,
+                cloudEvents,
                 replicas, keepBytes, keepDays, session, system, address, stateDirectory, logLevel, config, checkConfig,
                 policy, manual,
             ],
@@ -58,6 +61,10 @@ extension BridgeOptions {
                 cluster, with commas between. Each durable interface of a service has a channel of its own: a file, or a
                 stream, which is made unless --make-streams is no. --replicas, --keep-bytes and --keep-days are of
                 streams that are made. What they remove before a mirror has it, is a gap there.
+                """,
+                """
+                With --cloud-events yes, each exported event also goes to a stream for consumers that know nothing of Relay:
+                a message an event, in JSON, with the headers of CloudEvents.
                 """,
                 """
                 What a service published before it was exported is exported, too, as far as its journal has it. The
@@ -103,6 +110,7 @@ extension BridgeOptions {
         section: "Bridge",
         [
             exports, mirrors, carrier, host, interfaces, admit, credentials, authorities, certificate, key, streams,
+            cloudEvents,
             replicas, keepBytes, keepDays, stateDirectory, logLevel,
         ])
 
@@ -159,6 +167,10 @@ extension BridgeOptions {
     private enum Answer: String, CaseIterable { case yes, no }
     private static let streams = Option<Answer>(
         "make-streams", .word("ANSWER"), "NATS: whether to make a stream that is not there", standard: "yes")
+    private static let cloudEvents = Option<Answer>(
+        "cloud-events", .word("ANSWER"),
+        "NATS: whether to append each exported event to a stream for other consumers, too, as a CloudEvent",
+        standard: "no")
     private static let replicas = Option<UInt64?>(
         "replicas", .count(of: "replicas", 1...5), "NATS: of a stream that is made, 1 to 5 (default: 1)")
     private static let keepBytes = Option<UInt64?>(
@@ -222,6 +234,7 @@ extension BridgeOptions {
         }
         self.host = host
         bus = line[Self.address].map { .address($0) } ?? (line[Self.system] ? .system : .session)
+        makesCloudEvents = line[Self.cloudEvents] == .yes
         (interfaces, admitted) = (line[Self.interfaces] ?? [], line[Self.admit])
         (stateDirectory, logLevel) = (line[Self.stateDirectory], line[Self.logLevel])
     }
@@ -229,7 +242,9 @@ extension BridgeOptions {
         guard let words = line[carrier] else {
             throw UsageError("there is no carrier; give a folder or NATS servers with --carrier")
         }
-        let ofNats: [any DeclaredOption] = [credentials, authorities, certificate, key, replicas, keepBytes, keepDays]
+        let ofNats: [any DeclaredOption] = [
+            credentials, authorities, certificate, key, replicas, keepBytes, keepDays, cloudEvents,
+        ]
         if words.allSatisfy({ !NatsSettings.isServers($0) }) {
             if let option = ofNats.first(where: { line.given.contains($0.name) }) {
                 throw UsageError("option '--\(option.name)' is for NATS; the carrier \(words[0]) is a folder")

@@ -36,7 +36,9 @@ struct BridgeRunner {
         let mirrors = Set(options.mirrors.map(\.description)).sorted().compactMap { MirrorName($0) }.map {
             mirror($0, carrier, directory)
         }
+        let others = exporters.compactMap { cloudEvents($0.service) }
         try await withThrowingTaskGroup { group in
+            for exporter in others { group.addTask { await exporter.run() } }
             for exporter in exporters {
                 group.addTask {
                     log.info("exports \(exporter.service) as \(options.host) to \(options.carrier)", .ready)
@@ -50,7 +52,7 @@ struct BridgeRunner {
             group.addTask { await named.run(log) }
             group.addTask {
                 var watch = BridgeWatch(
-                    exporters, mirrors, named, host: options.host, on: options.bus, log, manager)
+                    exporters, others, mirrors, named, host: options.host, on: options.bus, log, manager)
                 try await watch.run()
             }
             do { try await group.waitForAll() } catch let error as RelayError
@@ -65,6 +67,12 @@ struct BridgeRunner {
         try MirrorExporter(
             of: service, at: options.host, interfaces: options.interfaces.isEmpty ? nil : options.interfaces,
             to: carrier, on: options.bus)
+    }
+    /// nil: nobody wants them.
+    private func cloudEvents(_ service: String) -> CloudEventExporter? {
+        guard options.makesCloudEvents, case .nats(let settings) = options.carrier else { return nil }
+        return CloudEventExporter(
+            of: service, at: options.host, interfaces: options.interfaces, settings, on: options.bus)
     }
     private func mirror(_ name: MirrorName, _ carrier: any MirrorCarrier, _ directory: String) -> MirrorService {
         var configuration = MirrorConfiguration(

@@ -1,3 +1,4 @@
+import RelayBridge
 import RelayCore
 import RelayDaemon
 import RelayMirrors
@@ -7,6 +8,7 @@ import Synchronization
 /// Looks once a second how exporters and mirrors are: says what has changed in the log, and publishes it on the bus.
 struct BridgeWatch {
     private let exporters: [MirrorExporter]
+    private let cloudEvents: [CloudEventExporter]
     private let mirrors: [MirrorService]
     private let carrier: BridgeCarrier
     private let host: String
@@ -17,10 +19,13 @@ struct BridgeWatch {
     private var laggingSince: [String: ContinuousClock.Instant] = [:]
 
     init(
-        _ exporters: [MirrorExporter], _ mirrors: [MirrorService], _ carrier: BridgeCarrier, host: String, on bus: Bus,
+        _ exporters: [MirrorExporter], _ cloudEvents: [CloudEventExporter], _ mirrors: [MirrorService],
+        _ carrier: BridgeCarrier, host: String, on bus: Bus,
         _ log: Log, _ manager: ServiceManager
     ) {
-        (self.exporters, self.mirrors, self.carrier, self.host) = (exporters, mirrors, carrier, host)
+        (self.exporters, self.cloudEvents, self.mirrors, self.carrier, self.host) = (
+            exporters, cloudEvents, mirrors, carrier, host
+        )
         (self.bus, self.log, self.manager) = (bus, log, manager)
     }
     /// Until the task is cancelled.
@@ -65,6 +70,7 @@ struct BridgeWatch {
         var status = BridgeStatus.initial
         (status.host, status.carrier, status.guarantee) = (host, carrier.name, carrier.guarantee)
         for exporter in exporters {
+            let others = cloudEvents.first { $0.service == exporter.service }?.status ?? [:]
             for figures in exporter.status {
                 var export = BridgeStatus.Export(service: exporter.service, interface: figures.interface)
                 (export.position, export.head, export.lag) = (figures.position ?? 0, figures.head, figures.lag)
@@ -72,6 +78,7 @@ struct BridgeWatch {
                 (export.events, export.messages) = (figures.events, figures.messages)
                 export.lagSeconds = age(of: figures, "\(exporter.service) \(figures.interface)", now)
                 export.trouble = figures.error ?? exporter.trouble ?? ""
+                export.cloudEvents = others[figures.interface]?.position ?? 0
                 status.exports.append(export)
             }
         }
@@ -113,6 +120,11 @@ struct BridgeWatch {
             note("exporting \(exporter.service)", exporter.trouble ?? "")
             for export in exporter.status {
                 note("exporting \(export.interface) of \(exporter.service)", export.error ?? "")
+            }
+        }
+        for exporter in cloudEvents {
+            for (interface, status) in exporter.status {
+                note("appending CloudEvents of \(interface) of \(exporter.service)", status.trouble ?? "")
             }
         }
         for mirror in mirrors {

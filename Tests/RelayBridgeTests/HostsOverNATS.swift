@@ -86,6 +86,10 @@ actor HostsOverNATS {
         return try MirrorExporter(
             of: Self.name, at: host, to: NatsCarrier(settings(user)), on: origin.bus, timing: timing)
     }
+    func makeCloudEvents() {
+        let exporter = CloudEventExporter(of: Self.name, at: host, interfaces: [], settings(), on: origin.bus)
+        tasks["cloudEvents"] = Task { await exporter.run() }
+    }
     func follow(user: String? = nil) throws {
         var configuration = MirrorConfiguration(
             try MirrorName(of: Self.name, at: host), on: office.bus, directory: folder.path + "/replica")

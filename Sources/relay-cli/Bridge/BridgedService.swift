@@ -64,7 +64,7 @@ struct BridgedService: Equatable, Sendable {
                     Self.margin(export),
                     export.trouble.isEmpty ? nil : "waits: \(export.trouble)",
                 ]
-                return ("exported", text.compactMap(\.self).joined(separator: "; "))
+                return ("exported", PageText.safe(text.compactMap(\.self).joined(separator: "; ")))
             }
             + mirrors.filter { $0.interface == interface }.map { mirror in
                 let text = [
@@ -73,19 +73,20 @@ struct BridgedService: Equatable, Sendable {
                     mirror.duplicates == 0 ? nil : Quantity.count(mirror.duplicates, "duplicate") + " dropped",
                     mirror.trouble.isEmpty ? nil : "waits: \(mirror.trouble)",
                 ]
-                return ("mirrored", text.compactMap(\.self).joined(separator: "; "))
+                return ("mirrored", PageText.safe(text.compactMap(\.self).joined(separator: "; ")))
             }
-        return found.isEmpty || guarantee.isEmpty ? found : found + [("carrier", "\(carrier): \(guarantee)")]
+        return found.isEmpty || guarantee.isEmpty
+            ? found : found + [("carrier", PageText.safe("\(carrier): \(guarantee)"))]
     }
-    /// The document's own parts, as JSON; nil: the interface has none.
+    /// For JSON: of each export or mirror of an interface its figures, and what it waits for.
     func json(_ interface: String) -> [(key: String, value: [(name: String, number: UInt64)], trouble: String)] {
         exports.filter { $0.interface == interface }.map {
             ("export", Self.numbers(of: $0), $0.trouble)
         } + mirrors.filter { $0.interface == interface }.map { ("mirror", Self.numbers(of: $0), $0.trouble) }
     }
     private static func lag(_ events: UInt64, _ seconds: Double) -> String {
-        events == 0 && seconds == 0
-            ? "up to date" : "\(Quantity.count(events, "event")) and \(UInt64(seconds)) s behind"
+        events == 0 && whole(seconds) == 0
+            ? "up to date" : "\(Quantity.count(events, "event")) and \(whole(seconds)) s behind"
     }
     private static func margin(_ export: BridgeStatus.Export) -> String {
         "the journal may remove \(Quantity.count(export.margin, "event")) more before the export lacks some"
@@ -93,17 +94,19 @@ struct BridgedService: Equatable, Sendable {
 
     // MARK: Figures
 
+    /// Any program may have the bridge's name: what it says need be no time.
+    private static func whole(_ seconds: Double) -> UInt64 { seconds > 0 ? UInt64(min(seconds, 1e12)) : 0 }
     static func numbers(of export: BridgeStatus.Export) -> [(name: String, number: UInt64)] {
         [
             ("position", export.position), ("head", export.head), ("lag", export.lag),
-            ("lag_seconds", UInt64(export.lagSeconds)), ("margin", export.margin), ("events", export.events),
+            ("lag_seconds", whole(export.lagSeconds)), ("margin", export.margin), ("events", export.events),
             ("messages", export.messages), ("resyncs", export.resyncs),
         ]
     }
     static func numbers(of mirror: BridgeStatus.Mirror) -> [(name: String, number: UInt64)] {
         [
             ("position", mirror.position), ("head", mirror.head), ("lag", mirror.lag),
-            ("lag_seconds", UInt64(mirror.lagSeconds)), ("messages", mirror.messages),
+            ("lag_seconds", whole(mirror.lagSeconds)), ("messages", mirror.messages),
             ("lag_messages", mirror.lagMessages), ("duplicates", mirror.duplicates), ("gaps", mirror.gaps),
             ("resyncs", mirror.resyncs),
         ]

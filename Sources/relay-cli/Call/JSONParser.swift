@@ -1,3 +1,5 @@
+import RelayTool
+
 /// A JSON text's value. Numbers stay as they were written: an Int64 keeps all its digits.
 indirect enum JSONValue: Equatable, Sendable {
     case null

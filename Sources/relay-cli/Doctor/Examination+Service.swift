@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What the service needs of the bus and the system, and how its journal is.
 extension Examination {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What came of one of the doctor's checks.
 struct Finding: Equatable, Sendable {

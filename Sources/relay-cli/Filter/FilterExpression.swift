@@ -1,3 +1,5 @@
+import RelayTool
+
 /// An expression as it was written: names are not looked up yet.
 indirect enum FilterExpression: Equatable, Sendable {
     enum Operator: String, Sendable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Writes events by a template, a line each: what is the same in each of a kind is prepared.
 struct TemplatePrinter {

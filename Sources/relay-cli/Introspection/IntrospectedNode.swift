@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What one object shows of itself.
 struct IntrospectedNode: Equatable, Sendable {

@@ -1,5 +1,6 @@
 import CExpat
 import RelayCore
+import RelayTool
 
 /// Collects what expat reports. A class, for C's callbacks to find it; it lives as long as one parse.
 final class IntrospectionBuilder {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Samples of one name: a number of one kind, of several parts.
 struct MetricFamily: Equatable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What a service's `Status` has for monitors.
 struct MonitoredStatus: Equatable, Sendable {

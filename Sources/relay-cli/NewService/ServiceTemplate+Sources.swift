@@ -1,3 +1,5 @@
+import RelayTool
+
 extension ServiceTemplate {
     /// The Swift package, and its page.
     static let sources: KeyValuePairs<String, String> = [

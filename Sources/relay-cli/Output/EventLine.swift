@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Writes the lines of one event: what is the same in each is prepared.
 struct EventLine {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Writes events and gaps, a line each.
 struct EventPrinter {

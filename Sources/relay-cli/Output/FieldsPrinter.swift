@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Writes a body's arguments with their names: `boxID=3 title="Kitchen"`, or the inside of a JSON object.
 ///

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Writes what a service offers.
 struct ListPrinter {

@@ -1,3 +1,5 @@
+import RelayTool
+
 /// For whom lines are written.
 struct OutputStyle: Equatable, Sendable {
     var json = false
@@ -41,4 +43,12 @@ enum Color {
     static let gap = TerminalCode("[33m")
     static let failure = TerminalCode("[31m")
     static let reset = TerminalCode("[0m")
+}
+
+extension ByteBuffer {
+    /// For a terminal, by way of `TerminalDoor`.
+    mutating func append(_ code: TerminalCode) {
+        append(byte: TerminalDoor.escape)
+        append(code.tail)
+    }
 }

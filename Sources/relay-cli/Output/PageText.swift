@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Lays words out for people, within a terminal's width.
 enum PageText {
     /// A line that goes on in a column: what is too long for the width is continued below, in the same column. No word is

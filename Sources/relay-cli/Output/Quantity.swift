@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Amounts with their units, as people read them.
 enum Quantity {
     /// `17 bytes`, `4.0 KiB`, `229 KiB`, `1.5 GiB`

@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayTool
 
 /// Where the rules of a bus are, and who asks.
 enum PolicyFiles {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What a service reports of one of its interfaces, and what was found out beside it.
 struct ServiceStatus: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Writes what a service reports of itself.
 struct StatusPage {

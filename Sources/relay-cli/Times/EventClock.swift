@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Writes times: the hour of the day here for people, UTC with all its digits for programs.
 struct EventClock {
     /// Seconds to add to UTC at a time; asked once a second at most, as the C library takes a lock for it.

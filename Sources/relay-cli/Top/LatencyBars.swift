@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// How long events took, as bars: in steps of 1, 2 and 5.
 struct LatencyBars {

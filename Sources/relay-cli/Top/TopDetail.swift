@@ -1,3 +1,5 @@
+import RelayTool
+
 /// A stream, an event or a subscriber by itself.
 struct TopDetail {
     let view: TopView

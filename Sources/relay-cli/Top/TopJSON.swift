@@ -1,3 +1,5 @@
+import RelayTool
+
 /// The figures for programs, an object a line: of interfaces, of events, of subscribers. Times are in microseconds.
 enum TopJSON {
     static func append(_ model: TopModel, to output: inout ByteBuffer) {

@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Figures as people read them.
 enum TopNumbers {
     /// `9,812`; below ten with a decimal.

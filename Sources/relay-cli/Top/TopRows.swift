@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What `top` lists.
 enum TopPage: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What `top` reads of an interface's `Status`; services report more or less of it.
 struct TopStatus: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Streams and their events as rows: whole columns, as many as the width takes, and names that stay readable.
 struct TopStreamTable {
     let view: TopView

@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Those who are attached, as rows: whole columns, as many as the width takes.
 struct TopSubscriberTable {
     let view: TopView

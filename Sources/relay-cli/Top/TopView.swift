@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Makes lines of the model: a pure function of it, of what somebody looks at, and of the terminal's size.
 struct TopView {
     struct Line: Equatable {

@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayTool
 
 /// What a service manager reports of a unit.
 struct UnitState: Equatable, Sendable {

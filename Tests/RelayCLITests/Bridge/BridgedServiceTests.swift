@@ -48,6 +48,22 @@ import Testing
         #expect(slow.grade == .warning && slow.text.hasSuffix("3 events and 90 s behind"))
         #expect(try finding(mirror) { _, mirror in mirror.trouble = "no disk" }.grade == .failed)
     }
+    @Test("a bridge that says nonsense is shown, and does no harm", .tags(.g8)) func nonsense() throws {
+        for seconds in [Double.nan, -1, -Double.infinity, .infinity, 1e300] {
+            let status = status { export, mirror in
+                (export.lagSeconds, mirror.lagSeconds) = (seconds, seconds)
+                (export.trouble, export.position, export.margin) = ("\u{1B}[31m\n", .max, .max)
+            }
+            for name in [Self.shop, mirror] {
+                let bridged = try #require(BridgedService(name, status))
+                let text =
+                    bridged.rows(Self.orders).map(\.text).joined()
+                    + MetricText.text(bridged.families(name), .openMetrics)
+                #expect(!text.contains("\u{1B}") && bridged.findings.count == 1, "\(text)")
+                #expect(!bridged.json(Self.orders).isEmpty)
+            }
+        }
+    }
     @Test("a page has a row for each, JSON its figures, and metrics a family each") func forms() throws {
         let origin = try #require(BridgedService(Self.shop, status()))
         #expect(

@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayTool
 import TestTraits
 import Testing
 

@@ -1,3 +1,4 @@
+import RelayTool
 import Glibc
 import Testing
 

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 import TestTraits
 
 @testable import relay_cli

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 @testable import relay_cli
 

@@ -1,3 +1,4 @@
+import RelayTool
 import TestTraits
 import Foundation
 import Glibc

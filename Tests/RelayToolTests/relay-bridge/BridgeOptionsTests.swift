@@ -43,17 +43,21 @@ import Testing
                 "--carrier", "nats://me:secret@one:4222,tls://two:4222", "--export", "org.example.A", "--credentials",
                 "/k/a.creds", "--tls-authorities", "/k/ca.pem", "--tls-certificate", "/k/c.pem", "--tls-key",
                 "/k/k.pem",
-                "--make-streams", "no", "--replicas", "3", "--keep-bytes", "5000000", "--keep-days", "7"))
+                "--make-streams", "no", "--cloud-events", "yes", "--replicas", "3", "--keep-bytes", "5000000",
+                "--keep-days", "7"))
         var settings = NatsSettings(servers: ["nats://me:secret@one:4222", "tls://two:4222"])
         settings.credentials = "/k/a.creds"
         var tls = NatsSettings.TLS()
         (tls.authorities, tls.certificate, tls.key) = ("/k/ca.pem", "/k/c.pem", "/k/k.pem")
         (settings.tls, settings.makesStreams, settings.replicas) = (tls, false, 3)
         (settings.limits.bytes, settings.limits.age) = (5_000_000, .seconds(604_800))
-        #expect(given.carrier == .nats(settings))
+        #expect(given.carrier == .nats(settings) && given.makesCloudEvents)
         #expect("\(given.carrier)" == "nats://one:4222, tls://two:4222")
     }
     @Test("what is wrong is said with the word that is, and what to do") func refusals() {
+        #expect(
+            message("--export", "a.b", "--carrier", "/c", "--cloud-events", "yes").hasPrefix(
+                "option '--cloud-events' is for NATS"))
         #expect(message("--export", "a.b") == "there is no carrier; give a folder or NATS servers with --carrier")
         #expect(message("--carrier", "/c").hasPrefix("there is nothing to do; give --export SERVICE"))
         #expect(

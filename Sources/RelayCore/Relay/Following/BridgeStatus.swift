@@ -24,6 +24,8 @@ package struct BridgeStatus: DomainDocument, Hashable {
         package var messages: UInt64 = 0
         /// How often the channel's end was looked up.
         package var resyncs: UInt64 = 0
+        /// The last event that the stream for other consumers has, if there is one.
+        package var cloudEvents: UInt64 = 0
         /// What keeps it from going on; empty: nothing does.
         package var trouble: String = ""
 

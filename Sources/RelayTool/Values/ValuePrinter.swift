@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 
 /// Writes values straight from their bytes, as JSON; for people too, so that what is shown can be given to `call`.
 ///
@@ -6,13 +6,13 @@ import RelayCore
 /// digits. Bytes are arrays of numbers. A variant is its value. An enum with payloads is `"idle"` where the case has none,
 /// and `{"printing":{"page":3}}` where it has one. A dictionary's keys are strings. A value that has a name is that
 /// name, without quotes where it stands alone: who wants JSON gives a shape without names.
-enum ValuePrinter {
+package enum ValuePrinter {
     /// Throws when the bytes are no such value.
     ///
     /// - Parameters:
     ///   - longest: of an array with more numbers than this the first half as many are written, and how many follow.
     ///   - isShort: whether numbers with decimals are rounded to what a person can read.
-    static func append(
+    package static func append(
         _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, longest: Int = .max,
         isShort: Bool = false
     ) throws(WireFault) {
@@ -214,7 +214,7 @@ enum ValuePrinter {
     }
 
     /// As JSON has it where it can, else in words.
-    static func text(_ value: Double) -> String {
+    package static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
         return value.description

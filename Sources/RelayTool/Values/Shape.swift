@@ -1,7 +1,7 @@
-import RelayCore
+package import RelayCore
 
 /// A D-Bus type with what its signature does not show: the names of nested fields, and which arrays are optionals.
-indirect enum Shape: Hashable, Sendable {
+package indirect enum Shape: Hashable, Sendable {
     /// One without parts.
     case basic(DBusType)
     /// An integer or a text whose values have names.
@@ -15,22 +15,25 @@ indirect enum Shape: Hashable, Sendable {
     /// An enum with payloads: a structure of the case's name and a variant.
     case tagged([Case])
 
-    struct Case: Hashable, Sendable {
-        let name: String
+    package struct Case: Hashable, Sendable {
+        package let name: String
         /// Of its payload; a byte stands for none.
-        let members: [Member]
+        package let members: [Member]
 
+        package init(name: String, members: [Member]) { (self.name, self.members) = (name, members) }
         /// What its variant holds.
-        var payload: DBusType { members.isEmpty ? .byte : Shape.structure(members).type }
+        package var payload: DBusType { members.isEmpty ? .byte : Shape.structure(members).type }
     }
-    struct Member: Hashable, Sendable {
+    package struct Member: Hashable, Sendable {
         /// nil where only the signature is known.
-        let name: String?
-        let shape: Shape
+        package let name: String?
+        package let shape: Shape
+
+        package init(name: String?, shape: Shape) { (self.name, self.shape) = (name, shape) }
     }
 
     /// As far as the signature shows.
-    init(_ type: DBusType) {
+    package init(_ type: DBusType) {
         self =
             switch type {
             case .variant: .variant
@@ -42,7 +45,7 @@ indirect enum Shape: Hashable, Sendable {
     }
 
     /// With all that a schema shows.
-    init(_ type: WireType) {
+    package init(_ type: WireType) {
         self =
             switch type {
             case .bool: .basic(.boolean)
@@ -68,12 +71,12 @@ indirect enum Shape: Hashable, Sendable {
         fields.map { Member(name: $0.name, shape: Shape($0.type)) }
     }
     /// The value of the annotation `org.eventrelay.Fields`; nil without one.
-    init?(annotation: String) {
+    package init?(annotation: String) {
         guard let field = try? WireField(parsing: "field:" + annotation) else { return nil }
         self.init(field.type)
     }
 
-    var type: DBusType {
+    package var type: DBusType {
         switch self {
         case .basic(let type), .named(let type, _): type
         case .variant: .variant
@@ -83,10 +86,10 @@ indirect enum Shape: Hashable, Sendable {
         case .tagged: .structure([.string, .variant])
         }
     }
-    var signature: String { type.description }
+    package var signature: String { type.description }
 
     /// What the wire format aligns a value to.
-    var alignment: Int {
+    package var alignment: Int {
         switch self {
         case .basic(let type), .named(let type, _): type.alignment
         case .variant: 1
@@ -96,7 +99,7 @@ indirect enum Shape: Hashable, Sendable {
     }
 
     /// For people: `[(width: double, height: double?)]`.
-    var text: String {
+    package var text: String {
         switch self {
         case .basic(let type): type.name
         case .named(_, let cases): cases.map(\.name).joined(separator: " | ")
@@ -120,7 +123,7 @@ indirect enum Shape: Hashable, Sendable {
 
 extension Shape {
     /// The same without names: what JSON for programs has, and what signatures are compared by.
-    var unnamed: Shape {
+    package var unnamed: Shape {
         switch self {
         case .named(let type, _): .basic(type)
         case .array(let element): .array(element.unnamed)
@@ -138,7 +141,7 @@ extension Shape {
         }
     }
     /// The names of the values: nil for a shape without.
-    var cases: [WireCase]? {
+    package var cases: [WireCase]? {
         switch self {
         case .named(_, let cases): cases
         case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.cases
@@ -146,7 +149,7 @@ extension Shape {
         }
     }
     /// With names for the values at the end of a way through structures. The same where the way leads to nothing that could have them.
-    func naming(_ cases: [WireCase], at path: ArraySlice<String>) -> Shape {
+    package func naming(_ cases: [WireCase], at path: ArraySlice<String>) -> Shape {
         switch self {
         case .basic(let type) where path.isEmpty && type.canHaveNames(cases): .named(type, cases)
         case .array(let element): .array(element.naming(cases, at: path))
@@ -183,7 +186,7 @@ extension DBusType {
         }
     }
     /// For people; a basic type's.
-    var name: String {
+    package var name: String {
         switch self {
         case .byte: "byte"
         case .boolean: "bool"

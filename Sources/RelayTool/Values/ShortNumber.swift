@@ -1,12 +1,12 @@
 import Glibc
 
 /// Numbers with decimals as people read them.
-enum ShortNumber {
+package enum ShortNumber {
     private static let digits = 7
 
     /// Whole numbers, and those that are a `Float`, as they are; of others about seven digits: `0.3`, `1234.568`,
     /// `123456789.3`, `1.234568e-07`. The number is finite.
-    static func text(_ value: Double) -> String {
+    package static func text(_ value: Double) -> String {
         let size = value.magnitude
         if value == value.rounded() { return value.description }
         let single = Float(value)

@@ -1,35 +1,30 @@
 import RelayCore
-import RelayTool
 
 /// Text being composed, as UTF-8: no locks, no formatting machinery, one allocation that is used again.
-struct ByteBuffer {
-    private(set) var bytes: [UInt8] = []
+package struct ByteBuffer {
+    @usableFromInline package internal(set) var bytes: [UInt8] = []
 
-    var count: Int { bytes.count }
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    @inlinable package init() {}
 
-    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    @inlinable package var count: Int { bytes.count }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
     /// Takes back what was appended since it had this count.
-    mutating func truncate(to count: Int) { bytes.removeLast(max(0, bytes.count - count)) }
-    mutating func removeFirst(_ count: Int) { bytes.removeFirst(count) }
-    mutating func append(byte: UInt8) { bytes.append(byte) }
-    mutating func append(_ scalar: Unicode.Scalar) { bytes.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
-    mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
-    mutating func append(_ other: ArraySlice<UInt8>) { bytes.append(contentsOf: other) }
-    mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
-    mutating func append(_ text: StaticString) {
+    package mutating func truncate(to count: Int) { bytes.removeLast(max(0, bytes.count - count)) }
+    package mutating func removeFirst(_ count: Int) { bytes.removeFirst(count) }
+    @inlinable package mutating func append(byte: UInt8) { bytes.append(byte) }
+    package mutating func append(_ scalar: Unicode.Scalar) { bytes.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
+    @inlinable package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
+    @inlinable package mutating func append(_ other: ArraySlice<UInt8>) { bytes.append(contentsOf: other) }
+    @inlinable package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    @inlinable package mutating func append(_ text: StaticString) {
         // A literal's bytes live as long as the program.
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// For a terminal, by way of `TerminalDoor`.
-    mutating func append(_ code: TerminalCode) {
-        bytes.append(TerminalDoor.escape)
-        append(code.tail)
-    }
-
     /// Decimal, with zeros in front up to `width` digits.
-    mutating func append(decimal value: UInt64, width: Int = 1) {
+    package mutating func append(decimal value: UInt64, width: Int = 1) {
         let start = bytes.count
         var rest = value
         repeat {
@@ -40,27 +35,27 @@ struct ByteBuffer {
         bytes[start...].reverse()
     }
     /// `9,812`
-    mutating func append(grouped value: UInt64) {
+    package mutating func append(grouped value: UInt64) {
         if value < 1_000 { return append(decimal: value) }
         append(grouped: value / 1_000)
         append(byte: UInt8(ascii: ","))
         append(decimal: value % 1_000, width: 3)
     }
-    mutating func append(decimal value: Int64) {
+    package mutating func append(decimal value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         append(decimal: value.magnitude)
     }
     /// `\uXXXX`, in two parts above U+FFFF.
-    mutating func append(escaped scalar: Unicode.Scalar) {
+    package mutating func append(escaped scalar: Unicode.Scalar) {
         for part in scalar.escape { append(part) }
     }
 }
 
 /// What came from the bus or the command line, made fit for a terminal and for JSON: nothing in it can move a cursor,
 /// set a title, end a line or turn the direction of the text.
-enum SafeText {
+package enum SafeText {
     /// A JSON string, quotes included. All that is not plainly visible is escaped, which JSON allows.
-    static func append(quoted text: String, to output: inout ByteBuffer) {
+    package static func append(quoted text: String, to output: inout ByteBuffer) {
         output.append(byte: UInt8(ascii: "\""))
         if isPlain(text) {
             output.append(text)
@@ -81,7 +76,7 @@ enum SafeText {
     }
 
     /// A name, without quotes.
-    static func append(_ text: String, to output: inout ByteBuffer) {
+    package static func append(_ text: String, to output: inout ByteBuffer) {
         if isPlain(text) { return output.append(text) }
         output.append(text.unicodeScalars.plainlyVisible)
     }
