@@ -13,7 +13,8 @@ package struct NatsFailure: Error, CustomStringConvertible {
         let text = natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
         // Of this thread's last call.
         let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
-        description = detail.isEmpty ? text : "\(text): \(detail)"
+        // Most often that ends with the status's own words, behind a place in libnats's sources.
+        description = detail.isEmpty || detail.hasSuffix(text) ? text : "\(text): \(detail)"
     }
     /// There is no such stream, message or consumer.
     var isAbsence: Bool {

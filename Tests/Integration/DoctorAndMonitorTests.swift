@@ -60,6 +60,8 @@ import Testing
                 "Hello", "AddMatch", "ListNames", "ListActivatableNames", "GetNameOwner", "GetConnectionUnixUser",
                 "GetConnectionUnixProcessID", "GetStats", "Introspect", "Attach", "Status", "OpenRing", "CloseRing",
                 "Received",
+                // Of a bridge, if there is one.
+                "Schemas", "GetDocument",
             ]), "\(members)")
         for program in [monitor, watcher] { _ = await program.terminate() }
     }
