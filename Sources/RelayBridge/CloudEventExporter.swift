@@ -18,18 +18,21 @@ package final class CloudEventExporter: Sendable {
     }
     package let service: String
     private let host: String
-    private let interfaces: Set<String>
+    private let interfaces: @Sendable () -> [String]
     private let settings: NatsSettings
     private let bus: Bus
     private let statuses = Mutex<[String: Status]>([:])
     /// Between two attempts, at first and at most, and between two looks for interfaces that are new.
     private static let (firstPause, longestPause, look) = (
-        Duration.milliseconds(100), Duration.seconds(30), Duration.seconds(5)
+        Duration.milliseconds(100), Duration.seconds(30), Duration.seconds(1)
     )
 
-    /// - Parameter interfaces: those to export; empty: all durable ones.
-    package init(of service: String, at host: String, interfaces: [String], _ settings: NatsSettings, on bus: Bus) {
-        (self.service, self.host, self.interfaces) = (service, host, Set(interfaces))
+    /// - Parameter interfaces: those to export, as far as they are known: is asked every few seconds.
+    package init(
+        of service: String, at host: String, _ settings: NatsSettings, on bus: Bus,
+        interfaces: @escaping @Sendable () -> [String]
+    ) {
+        (self.service, self.host, self.interfaces) = (service, host, interfaces)
         (self.settings, self.bus) = (settings, bus)
     }
     /// By interface.
@@ -46,9 +49,7 @@ package final class CloudEventExporter: Sendable {
         await withTaskGroup { group in
             var running: Set<String> = []
             while !Task.isCancelled {
-                let contracts = (try? await relay.contracts()) ?? []
-                for name in contracts.filter(\.isDurable).map(\.name)
-                where (interfaces.isEmpty || interfaces.contains(name)) && running.insert(name).inserted {
+                for name in interfaces() where running.insert(name).inserted {
                     group.addTask { [self] in await export(name, relay) }
                 }
                 await Bell().wait(atMost: Self.look)

@@ -36,7 +36,7 @@ struct BridgeRunner {
         let mirrors = Set(options.mirrors.map(\.description)).sorted().compactMap { MirrorName($0) }.map {
             mirror($0, carrier, directory)
         }
-        let others = exporters.compactMap { cloudEvents($0.service) }
+        let others = exporters.compactMap { cloudEvents(beside: $0) }
         try await withThrowingTaskGroup { group in
             for exporter in others { group.addTask { await exporter.run() } }
             for exporter in exporters {
@@ -58,7 +58,7 @@ struct BridgeRunner {
             do { try await group.waitForAll() } catch let error as RelayError
                 where error.code == .cancelled && Task.isCancelled
             {
-                // The end that was asked for: whoever waited says so.
+                // The bridge was asked to end: a task that waited throws this.
             }
         }
         log.info("finished, as asked", .finished)
@@ -69,10 +69,11 @@ struct BridgeRunner {
             to: carrier, on: options.bus)
     }
     /// nil: nobody wants them.
-    private func cloudEvents(_ service: String) -> CloudEventExporter? {
+    private func cloudEvents(beside exporter: MirrorExporter) -> CloudEventExporter? {
         guard options.makesCloudEvents, case .nats(let settings) = options.carrier else { return nil }
-        return CloudEventExporter(
-            of: service, at: options.host, interfaces: options.interfaces, settings, on: options.bus)
+        return CloudEventExporter(of: exporter.service, at: options.host, settings, on: options.bus) {
+            exporter.status.map(\.interface)
+        }
     }
     private func mirror(_ name: MirrorName, _ carrier: any MirrorCarrier, _ directory: String) -> MirrorService {
         var configuration = MirrorConfiguration(

@@ -87,7 +87,9 @@ actor HostsOverNATS {
             of: Self.name, at: host, to: NatsCarrier(settings(user)), on: origin.bus, timing: timing)
     }
     func makeCloudEvents() {
-        let exporter = CloudEventExporter(of: Self.name, at: host, interfaces: [], settings(), on: origin.bus)
+        let exporter = CloudEventExporter(of: Self.name, at: host, settings(), on: origin.bus) {
+            [Notes1.name, Brief1.name]
+        }
         tasks["cloudEvents"] = Task { await exporter.run() }
     }
     func follow(user: String? = nil) throws {

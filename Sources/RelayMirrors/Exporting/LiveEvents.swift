@@ -17,7 +17,7 @@ struct LiveEvents {
         case ask
         case nothing
     }
-    /// More wait for nobody: whoever is that far behind reads pages.
+    /// An exporter that is further behind reads pages.
     static let mostBytes = 256 << 10
     private var events: ArraySlice<Event> = []
     private var bytes = 0
@@ -25,19 +25,19 @@ struct LiveEvents {
     /// The last sequence that came.
     private(set) var head: UInt64 = 0
 
-    mutating func add(_ name: String, _ body: [UInt8]) {
-        guard let stamp = body.withUnsafeBytes({ Stamp(endOf: $0, epoch: 0) }), bytes + body.count <= Self.mostBytes
-        else {
-            return ask()
-        }
+    /// Copies the body only where it is of use: what came before the journal is asked is in its answer.
+    mutating func add(_ name: @autoclosure () -> String, _ body: UnsafeRawBufferPointer) {
+        guard let stamp = Stamp(endOf: body, epoch: 0) else { return ask() }
         head = stamp.sequence
-        if let last = events.last, stamp.sequence != last.sequence + 1 { ask() }
-        events.append(Event(name: name, sequence: stamp.sequence, body: body))
+        if mustAsk { return }
+        let follows = events.last.map { stamp.sequence == $0.sequence + 1 } ?? true
+        if !follows || bytes + body.count > Self.mostBytes { return ask() }
+        events.append(Event(name: name(), sequence: stamp.sequence, body: Array(body)))
         bytes += body.count
     }
     /// There may be more than what came.
     mutating func ask() { (events, bytes, mustAsk) = ([], 0, true) }
-    /// What there is behind a sequence. Whoever is told to ask does so.
+    /// The events behind a sequence. After `.ask` the caller reads the journal.
     mutating func take(after sequence: UInt64) -> News {
         if mustAsk {
             mustAsk = false

@@ -23,7 +23,7 @@ struct Origin: Sendable {
         var messages: [MirrorMessage]
         /// When its first event was published; nil: it has none.
         let since: Timestamp?
-        /// nil: live events do not tell.
+        /// nil: it is not known, as the events came by signals.
         let oldest: UInt64?
         let through: UInt64
         let head: UInt64

@@ -135,8 +135,8 @@ final class OriginConnection: BusHandler {
         if let change = OwnerChange(message), change.name == service { return learn(change.newOwner) }
         let isOfOrigin = state.withLock { state in
             guard let owner = state.owner, message.hasSender(owner) else { return false }
-            if let interface, message.hasInterface(interface), let name = message.member, !message.isOversized {
-                state.live.add(name, message.body)
+            if let interface, message.hasInterface(interface), !message.isOversized {
+                message.withBody { state.live.add(message.member ?? "", $0) }
             } else {
                 state.live.ask()
             }

@@ -41,7 +41,7 @@ struct ChannelFollower {
     private static let readAhead = 1 << 20
     /// For people.
     struct Figures {
-        /// The last event of the channel that is known.
+        /// The channel's last event when that was looked at, which is while there is a lag; 0: it was not.
         var head: UInt64 = 0
         var duplicates: UInt64 = 0
         var resyncs: UInt64 = 0
@@ -86,6 +86,8 @@ struct ChannelFollower {
     private mutating func look(_ source: any MirrorSource) async throws(RelayError) -> Step {
         let bounds = try await source.bounds()
         last = bounds.last
+        // The history may be another one.
+        (figures.head, nextLook) = (0, 0)
         figures.resyncs += 1
         guard let (newest, snapshot) = try await source.newestSnapshot(within: bounds) else { return .passed }
         contracts.learn(snapshot)
@@ -150,7 +152,6 @@ struct ChannelFollower {
         since before: ReplicaState
     ) -> Step {
         let replica = machine.replica
-        if let header = page?.events.last?.stamp { figures.head = max(figures.head, header.sequence) }
         if replica == before {
             if page != nil { figures.duplicates += 1 }
             return .passed

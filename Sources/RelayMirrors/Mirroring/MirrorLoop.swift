@@ -243,7 +243,8 @@ extension MirrorFigures.Interface {
         lastAt = change.lastAt ?? lastAt
     }
     fileprivate mutating func take(_ more: ChannelFollower.Figures) {
-        (head, duplicates, resyncs) = (max(more.head, position), more.duplicates, more.resyncs)
+        head = lag == 0 ? position : max(more.head, position)
+        (duplicates, resyncs) = (more.duplicates, more.resyncs)
     }
 }
 

@@ -12,6 +12,9 @@ import Testing
             into: &writer)
         return writer.takeBytes()
     }
+    private func add(_ live: inout LiveEvents, _ body: [UInt8]) {
+        body.withUnsafeBytes { live.add("Added", $0) }
+    }
     private func text(_ news: LiveEvents.News) -> String {
         switch news {
         case .ask: "ask"
@@ -46,7 +49,7 @@ import Testing
                 next = site
                 next.onTheWay.removeFirst()
                 explore(next, left - 1)
-                next.live.add("Added", body(first))
+                add(&next.live, body(first))
                 explore(next, left - 1)
             }
             next = site
@@ -68,23 +71,23 @@ import Testing
     }
     @Test("at first the journal is asked, and then what comes is enough") func asking() {
         var live = LiveEvents()
-        live.add("Added", body(5))
+        add(&live, body(5))
         #expect(text(live.take(after: 4)) == "ask" && text(live.take(after: 5)) == "nothing")
-        live.add("Added", body(6))
-        live.add("Removed", body(7))
+        add(&live, body(6))
+        add(&live, body(7))
         #expect(text(live.take(after: 6)) == "7" && text(live.take(after: 7)) == "nothing")
     }
     @Test("a hole, what has no stamp, and what has no room are asked for") func doubts() {
         var live = LiveEvents()
         _ = live.take(after: 0)
-        live.add("Added", body(1))
-        live.add("Added", body(3))
+        add(&live, body(1))
+        add(&live, body(3))
         #expect(text(live.take(after: 0)) == "ask")
-        live.add("Added", [1, 2, 3])
+        add(&live, [1, 2, 3])
         #expect(text(live.take(after: 3)) == "ask")
-        live.add("Added", body(9))
+        add(&live, body(9))
         #expect(text(live.take(after: 3)) == "ask")
-        for sequence in 10...20 as ClosedRange<UInt64> { live.add("Added", body(sequence, size: 64 << 10)) }
+        for sequence in 10...20 as ClosedRange<UInt64> { add(&live, body(sequence, size: 64 << 10)) }
         #expect(text(live.take(after: 9)) == "ask")
     }
 }
