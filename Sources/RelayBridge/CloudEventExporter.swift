@@ -78,11 +78,11 @@ package final class CloudEventExporter: Sendable {
     private func append(_ channel: ChannelName, _ relay: EventRelay, _ progress: () -> Void) async throws {
         let (names, settings) = (NatsChannel(channel), settings)
         let what = "cannot append events of \(channel.interface) as CloudEvents"
-        let (connection, tail) = try await blocking { () throws(RelayError) in
-            let connection = try NatsConnection(settings, name: "relay-bridge cloud events \(channel)")
-            do throws(NatsFailure) { return (connection, try connection.cloudEventTail(names, settings)) } catch {
-                throw error.error(what)
-            }
+        let connection = try await blocking { () throws(RelayError) in
+            try NatsConnection(settings, name: "relay-bridge cloud events \(channel)")
+        }
+        let tail = try await connection.ask(what) { (connection) throws(NatsFailure) in
+            try connection.cloudEventTail(names, settings)
         }
         var last = tail.last
         let start = tail.place.map { StreamPosition.after(epoch: $0.epoch, sequence: $0.sequence) } ?? .beginning
@@ -93,12 +93,10 @@ package final class CloudEventExporter: Sendable {
             for await delivery in events {
                 let event = try CloudEvent(delivery, of: channel)
                 let expected = last
-                let number = try await blocking { () throws(RelayError) in
-                    do throws(NatsFailure) {
-                        return try connection.append(
-                            event.body, to: names.cloudEventSubject(event.name), headers: event.headers,
-                            expecting: expected)
-                    } catch { throw error.error(what) }
+                let number = try await connection.ask(what) { (connection) throws(NatsFailure) in
+                    try connection.append(
+                        event.body, to: names.cloudEventSubject(event.name), headers: event.headers, expecting: expected
+                    )
                 }
                 guard let number else {
                     throw RelayError(.conflict, "\(what): somebody else has appended; its end is looked up again")

@@ -88,17 +88,9 @@ private final class NatsChannelConnection: MirrorSink {
     private func ask<Result: Sendable>(
         _ what: String, _ body: @escaping @Sendable (NatsConnection, NatsChannel) throws(NatsFailure) -> Result
     ) async throws(RelayError) -> Result {
-        let (connection, channel) = (connection, channel)
-        return try await blocking { () throws(RelayError) in
-            do throws(NatsFailure) { return try body(connection, channel) } catch {
-                // What is not permitted is answered by silence, and a complaint.
-                let complaint = connection.complaint
-                let failure = error.error("\(what) of \(channel.name)")
-                if complaint.contains("Permissions Violation") {
-                    throw RelayError(.notPermitted, "\(failure.message): \(complaint)", cause: error)
-                }
-                throw failure
-            }
+        let channel = channel
+        return try await connection.ask("\(what) of \(channel.name)") { (connection) throws(NatsFailure) in
+            try body(connection, channel)
         }
     }
     private func setBack() -> RelayError {
