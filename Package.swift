@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "RelayCore", targets: ["RelayCore"]),
         .library(name: "RelayJournal", targets: ["RelayJournal"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
+        .library(name: "RelayGLib", targets: ["RelayGLib"]),
         .library(name: "RelaySystemd", targets: ["RelaySystemd"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
         .library(name: "Relocation", targets: ["Relocation"]),
@@ -38,6 +39,7 @@ let package = Package(
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CRelayShims"),
         .target(name: "CRelayVersion", cSettings: build),
@@ -60,6 +62,8 @@ let package = Package(
         .target(name: "RelaySystemd", dependencies: ["RelayCore", "CSystemd"], swiftSettings: strict),
         // Between Relay's values and Foundation's: for programs that import it anyway.
         .target(name: "RelayFoundation", dependencies: ["RelayEvents"], swiftSettings: strict),
+        // Delivery on GLib's main loops: for GTK programs. Nothing else links its library.
+        .target(name: "RelayGLib", dependencies: ["RelayEvents", "CGLib"], swiftSettings: strict),
         // SQLite's file layer with faults: for tests alone.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"]),
         .target(
@@ -240,11 +244,9 @@ let package = Package(
         .executableTarget(
             name: "framed-program", dependencies: ["RelayCore", "TestSupport"], path: "Tests/FramedProgram",
             swiftSettings: strict),
-        // Front ends on main loops that are not Swift's. GLib is for these tests alone.
-        .systemLibrary(
-            name: "CGLib", path: "Tests/CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        // Front ends on main loops that are not Swift's.
         .executableTarget(
-            name: "main-loops", dependencies: ["RelayCore", "Relocation", "TestSupport", "CGLib"],
+            name: "main-loops", dependencies: ["RelayCore", "RelayGLib", "Relocation", "TestSupport", "CGLib"],
             path: "Tests/MainLoops", swiftSettings: strict),
         // docs/XPC_MIGRATION.md: its service, and a test for each of its rows.
         .executableTarget(
@@ -375,7 +377,7 @@ if hasDesktop {
         .systemLibrary(
             name: "CGTK", path: "Examples/moving-house/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
         .executableTarget(
-            name: "moving-house", dependencies: ["CGTK", "MovingHouse", "RelayCore", "Relocation"],
+            name: "moving-house", dependencies: ["CGTK", "MovingHouse", "RelayCore", "RelayGLib", "Relocation"],
             path: "Examples/moving-house/moving-house", swiftSettings: strict),
         .testTarget(
             name: "DesktopTests",

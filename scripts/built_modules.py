@@ -20,11 +20,11 @@ def output(*command):
 def flags(modules=DEBUG):
     """Those of `swiftc`, and of swift-symbolgraph-extract."""
     modules = pathlib.Path(modules)
-    folders = [modules, *(ROOT / "Sources" / name for name in ("CDBus", "CSQLite", "CSystemd"))]
+    folders = [modules, *(ROOT / "Sources" / name for name in ("CDBus", "CGLib", "CSQLite", "CSystemd"))]
     # As the build makes them, and as a folder of modules alone may have them.
     maps = sorted(modules.glob("../C*.build/module.modulemap")) + sorted(modules.glob("C*.modulemap"))
     result = [part for folder in folders for part in ("-I", str(folder))]
-    for flag in [f"-fmodule-map-file={path}" for path in maps] + shlex.split(output("pkg-config", "--cflags-only-I", "dbus-1")):
+    for flag in [f"-fmodule-map-file={path}" for path in maps] + shlex.split(output("pkg-config", "--cflags-only-I", "dbus-1", "glib-2.0")):
         result += ["-Xcc", flag]
     return result
 

@@ -33,14 +33,14 @@ enum Calls {
     /// A row of a table of the service's own, and an event, by one commit for each call.
     static func keep(_ count: Int, _ bus: Bus, folder: String) async throws {
         let journal = try EventJournal(directory: folder)
-        let table = "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)"
+        let table: SQL = "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)"
         _ = try await journal.migrate("jobs", by: [Migration("jobs", table)])
         try await serve(count) { didCall in
             let service = try EventService(name: Names.service, on: bus, exporting: Jobs1.self, journal: journal)
-            service.handle(Enter.self, in: journal) { command, _, unit in
+            service.handle(Enter.self) { command, _, unit in
                 didCall()
-                let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
-                let id: Int64 = try unit.query(insert, [SQLValue(command.title)]) { row in try row["id"] }[0]
+                let insert: SQL = "INSERT INTO jobs (title) VALUES (\(command.title)) RETURNING id"
+                let id = try unit.query(insert, as: Int64.self)[0]
                 try unit.publish(Entered(id: id, title: command.title))
                 return Enter.Reply(id: id)
             }

@@ -41,8 +41,9 @@ enum Events {
         let running = await Running(service)
         let relay = try EventRelay(following: Names.service, on: bus, interfaces: interface)
         let batch = Batch()
-        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate, onGap: .ignore) {
+        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate) {
             batch.received($0.number)
+        } onGap: { _ in
         }
         relay.activate()
         for await state in relay.states {

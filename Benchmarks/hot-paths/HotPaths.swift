@@ -61,8 +61,9 @@ import RelayJournal
     private static func publishInProcess(_ count: Int) {
         let publisher = EventPublisher(delivery: .immediate)
         nonisolated(unsafe) var sum: UInt64 = 0  // Of this thread, on which the handler runs.
-        let subscription = publisher.subscribe(to: Fixed.self, delivery: .immediate, onGap: .ignore) {
+        let subscription = publisher.subscribe(to: Fixed.self, delivery: .immediate) {
             sum &+= $0.number
+        } onGap: { _ in
         }
         for number in 0..<count { publisher.publish(Fixed(number: UInt64(number))) }
         subscription.cancel()

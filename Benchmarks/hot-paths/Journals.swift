@@ -23,8 +23,9 @@ enum Journals {
         let running = await Running(service)
         let relay = try EventRelay(following: Names.service, on: bus, interfaces: Kept1.self)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let subscription = relay.publisher.subscribe(to: Kept.self, delivery: .immediate, onGap: .ignore) {
+        let subscription = relay.publisher.subscribe(to: Kept.self, delivery: .immediate) {
             if $0.itemID == count - 1 { end.yield() }
+        } onGap: { _ in
         }
         relay.activate()
         for await state in relay.states { if case .active = state { break } }

@@ -60,7 +60,10 @@ import RelayCore
         [0, 1, 64].map { subscribers in
             let publisher = EventPublisher(delivery: .immediate)
             let all = (0..<subscribers).map { _ in
-                publisher.subscribe(to: Tick.self, delivery: .immediate, onGap: .ignore) { total &+= $0.number }
+                publisher.subscribe(to: Tick.self, delivery: .immediate) {
+                    total &+= $0.number
+                } onGap: { _ in
+                }
             }
             let event = Tick(number: 1)
             let name = "publish, immediate, \(subscribers) subscriber(s)"
@@ -72,8 +75,9 @@ import RelayCore
     }
     static func enumRow() -> Row {
         let publisher = EventPublisher(delivery: .immediate)
-        let one = publisher.subscribe(to: WindowEvent.self, delivery: .immediate, onGap: .ignore) {
+        let one = publisher.subscribe(to: WindowEvent.self, delivery: .immediate) {
             if case .changed(_, let number) = $0 { total &+= Int64(number) }
+        } onGap: { _ in
         }
         let changed = WindowEvent.changed("a name longer than fifteen bytes", 1)
         return Row("publish, immediate, 1 subscriber, enum with a String", .other, 1, 500_000) { count in
@@ -94,7 +98,9 @@ import RelayCore
         let publisher = EventPublisher()
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
-        let subscription = publisher.subscribe(to: Tick.self, delivery: .queue(queue), onGap: .ignore) { _ in }
+        let subscription = publisher.subscribe(to: Tick.self, delivery: .queue(queue)) { _ in
+        } onGap: { _ in
+        }
         let event = Tick(number: 1)
         return Row("publish to a queue that overflows", .other, 1, 100_000) { count in
             for _ in 0..<count { publisher.publish(event) }

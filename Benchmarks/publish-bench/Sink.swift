@@ -6,7 +6,10 @@ actor Sink {
     private var waiter: (Int, CheckedContinuation<Void, Never>)?
 
     func follow(_ publisher: EventPublisher, _ limit: Int) -> Subscription {
-        publisher.subscribe(to: Tick.self, buffer: .bufferingNewest(limit), onGap: .ignore) { _ in self.receive() }
+        publisher.subscribe(to: Tick.self, buffer: .bufferingNewest(limit)) { _ in
+            self.receive()
+        } onGap: { _ in
+        }
     }
     private func receive() {
         count += 1

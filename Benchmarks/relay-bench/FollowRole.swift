@@ -17,8 +17,9 @@ enum FollowRole {
             following: Followed1.service, on: .address(address), interfaces: Followed1.self, usesRings: true,
             timing: RelayTiming { $0.spinning = spinning })
         let count = Atomic(0)
-        let subscription = relay.publisher.subscribe(to: Moved.self, delivery: .immediate, onGap: .ignore) { _ in
+        let subscription = relay.publisher.subscribe(to: Moved.self, delivery: .immediate) { _ in
             count.wrappingAdd(1, ordering: .relaxed)
+        } onGap: { _ in
         }
         relay.activate()
         try await relay.ready()

@@ -42,9 +42,9 @@ enum Answering {
         _ = try await journal.migrate(
             "jobs", by: [Migration("jobs", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")])
         let service = try EventService(name: PEER_SERVICE, on: bus, exporting: BenchKept1.self, journal: journal)
-        service.handle(Keep.self, in: journal) { command, _, unit in
-            let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
-            let id: Int64 = try unit.query(insert, [SQLValue(command.text)]) { row in try row["id"] }[0]
+        service.handle(Keep.self) { command, _, unit in
+            let insert: SQL = "INSERT INTO jobs (title) VALUES (\(command.text)) RETURNING id"
+            let id = try unit.query(insert, as: Int64.self)[0]
             try unit.publish(Stored(number: id, text: command.text))
             return Keep.Reply(text: command.text)
         }

@@ -29,7 +29,7 @@ enum Blocking {
         service.handle(Hold.self) { command, _ in
             usleep(UInt32(command.seconds * 1e6))
         }
-        service.handle(Book.self, in: journal) { command, _, unit in
+        service.handle(Book.self) { command, _, unit in
             try unit.publish(Booked(sentAt: command.sentAt))
         }
         try await service.run { peer_serve() }
@@ -55,8 +55,9 @@ enum Blocking {
     private static func notice(at address: String, seconds: Double) async throws {
         let relay = try await relay(on: .address(address))
         let times = Times()
-        let events = try relay.subscribe(to: Booked.self, onGap: .ignore) { event in
+        let events = try relay.subscribe(to: Booked.self) { event in
             times.event(peer_now() - event.sentAt)
+        } onGap: { _ in
         }
         // As often as it takes to prove that a command is short.
         for _ in 0..<100 {

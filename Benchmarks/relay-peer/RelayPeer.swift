@@ -56,11 +56,12 @@ enum RelayPeer {
     private static func receive(_ options: peer_options, on bus: Bus) async throws {
         let relay = try EventRelay(following: PEER_SERVICE, on: bus, interfaces: Bench1.self)
         peer_expect(options.count)
-        let subscription = relay.publisher.subscribe(to: Ticked.self, delivery: .immediate, onGap: .ignore) { event in
+        let subscription = relay.publisher.subscribe(to: Ticked.self, delivery: .immediate) { event in
             if event.text.utf8.count != 24 || event.a != Int64(bitPattern: 0 &- event.number) {
                 peer_fail("event", "its fields are not what was sent")
             }
             peer_record(event.number, event.sentAt)
+        } onGap: { _ in
         }
         relay.activate()
         for await state in relay.states {

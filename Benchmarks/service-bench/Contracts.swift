@@ -65,7 +65,12 @@ enum IdleInterfaces {
             _: A.Type, _: B.Type, _: C.Type
         ) throws -> (EventRelay, Subscription) {
             let relay = try EventRelay(following: service, on: bus, interfaces: Idle1<A, B, C>.self)
-            return (relay, relay.publisher.subscribe(to: Seldom<A, B, C>.self, onGap: .ignore) { _ in })
+            return (
+                relay,
+                relay.publisher.subscribe(to: Seldom<A, B, C>.self) { _ in
+                } onGap: { _ in
+                }
+            )
         }
         return try each { try follow($0, $1, $2) }
     }

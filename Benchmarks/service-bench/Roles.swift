@@ -14,8 +14,12 @@ enum Roles {
     /// Follows the flood, as fast as it can.
     static func read(_ bus: Bus) async throws {
         let relay = try EventRelay(following: service, on: bus, interfaces: Flood1.self)
-        let fixed = relay.publisher.subscribe(to: Fixed.self, delivery: .immediate, onGap: .ignore) { _ in }
-        let coded = relay.publisher.subscribe(to: Coded.self, delivery: .immediate, onGap: .ignore) { _ in }
+        let fixed = relay.publisher.subscribe(to: Fixed.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
+        let coded = relay.publisher.subscribe(to: Coded.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
         relay.activate()
         try await relay.ready()
         say("ready")

@@ -15,8 +15,9 @@ struct RelayReceiver<E: MeasuredEvent> {
         // Used by the one thread on which this subscription's handler runs.
         nonisolated(unsafe) let run = run
         let hasEnded = DispatchSemaphore(value: 0)
-        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate, onGap: .ignore) { event in
+        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate) { event in
             if event.take(run) { hasEnded.signal() }
+        } onGap: { _ in
         }
         relay.activate()
         transport_attached(run)

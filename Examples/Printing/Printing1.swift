@@ -22,5 +22,5 @@ public struct PrintJob: Command {
         public let jobID: Int64
         public init(jobID: Int64) { self.jobID = jobID }
     }
-    public enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+    public enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 }

@@ -6,8 +6,9 @@ enum WindowEvent: Event { case opened(title: String), closed(title: String) }
     static func main() async {
         let publisher = EventPublisher()
         // On the thread that publishes, before `publish` returns. A closure written on an actor runs on that actor instead.
-        let log = publisher.subscribe(to: WindowEvent.self, delivery: .immediate, onGap: .ignore) {
+        let log = publisher.subscribe(to: WindowEvent.self, delivery: .immediate) {
             print("log: \($0)")
+        } onGap: { _ in
         }
         let stream = publisher.events(of: WindowEvent.self, buffer: .bufferingNewest(1))
         publisher.publish(WindowEvent.opened(title: "Boxes"))

@@ -19,10 +19,8 @@ import RelayCore
             case .failed(let error): print(error.message)  // No service, no answer in time, …
             }
         }
-        for await state in relay.states {
-            print("\(state)")
-            if case .invalidated(let error) = state { throw error }  // No retry would help: the exit code says so.
-        }
+        // Until SIGTERM or Ctrl-C. It throws if no retry would help, and the exit code says so.
+        try await relay.run()
         withExtendedLifetime(ledger) {}
     }
 }

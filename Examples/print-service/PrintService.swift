@@ -12,10 +12,10 @@ import RelayJournal
         try await journal.migrate("printing", by: [jobs])
         let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal)
         // The job and its event are committed together: nothing is visible before, nothing is lost after.
-        service.handle(PrintJob.self, in: journal) { job, _, unit in
-            guard job.pages <= 100 else { throw PrintJob.Failure.tooLong }
-            let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
-            let jobID: Int64 = try unit.query(insert, [SQLValue(job.title)]) { row in try row["id"] }[0]
+        service.handle(PrintJob.self) { job, _, unit in
+            guard job.pages <= 100 else { throw PrintJob.Refusal.tooLong }
+            let insert: SQL = "INSERT INTO jobs (title) VALUES (\(job.title)) RETURNING id"
+            let jobID = try unit.query(insert, as: Int64.self)[0]
             try unit.publish(JobPrinted(jobID: jobID, title: job.title, pages: job.pages))
             return PrintJob.Reply(jobID: jobID)
         }

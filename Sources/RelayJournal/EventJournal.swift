@@ -5,8 +5,8 @@ public import RelayCore
 /// ```swift
 /// let journal = try EventJournal(directory: "/var/lib/printer")
 /// let jobID = try await journal.unitOfWork { unit in
-///     let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
-///     let id: Int64 = try unit.query(insert, [SQLValue(title)]) { try $0[0] }[0]
+///     let insert: SQL = "INSERT INTO jobs (title) VALUES (\(title)) RETURNING id"
+///     let id = try unit.query(insert, as: Int64.self)[0]
 ///     try unit.publish(JobPrinted(jobID: id, title: title, pages: 2))
 ///     return id
 /// }
@@ -43,7 +43,7 @@ public final class EventJournal: EventLog {
     ///   journal never repairs or replaces anything silently. `.notPermitted`, `.storageFull`, `.cancelled`. The
     ///   message names the file.
     public convenience init(
-        directory: String, synchronous: Synchronous = .full, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        directory: String, synchronous: Synchronous = .full, onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults(), onNotice: onNotice)
     }
@@ -59,7 +59,7 @@ public final class EventJournal: EventLog {
     /// - Throws: as the initialiser. `.conflict` if another journal still uses the directory when the patience ends.
     public static func open(
         directory: String, waiting patience: Duration, synchronous: Synchronous = .full,
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) async throws -> EventJournal {
         let deadline = MonotonicClock.deadline(after: patience)
         while true {
@@ -78,7 +78,7 @@ public final class EventJournal: EventLog {
     /// - Parameter permit: to commit on a caller's thread; nil: never.
     package init(
         directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil,
-        permit: CommitPermit? = .process, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        permit: CommitPermit? = .process, onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         storage = try opening {
             try JournalStorage(directory, synchronous, faults, vfs, permit, NoticeReporter(onNotice))
@@ -139,7 +139,7 @@ public final class EventJournal: EventLog {
     ///
     /// ```swift
     /// let titles = try await journal.read { snapshot in
-    ///     try snapshot.query("SELECT title FROM jobs") { try $0[0, as: String.self] }
+    ///     try snapshot.query("SELECT title FROM jobs", as: String.self)
     /// }
     /// ```
     ///

@@ -18,7 +18,7 @@ extension EventService {
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
         older: OlderInterface..., journal: EventJournal, admitting admitted: PeerRequirement = .anyone,
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(
             name: name, on: bus, exporting: interfaces, older: older, journal: journal, admitting: admitted,
@@ -37,7 +37,7 @@ extension EventService {
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
         older: [OlderInterface] = [], journal: EventJournal, admitting admitted: PeerRequirement = .anyone,
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(name, bus, interfaces, older: older, journal: journal, admitting: admitted, onNotice)
     }
@@ -53,7 +53,7 @@ extension EventService {
     ///   signal can carry. What the journal throws.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: UntypedInterface..., journal: EventJournal,
-        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(
             name, bus, untyped: interfaces, journal: journal, admitting: admitted, readOnly: "\(name) publishes only",

@@ -4,6 +4,7 @@ import RelayCore
 final class JournalStorage: EventLogStorage {
     let writer: JournalWriter
     let replyCodecs = ReplyCodecs()
+    let consumers = ConsumerNames()
     private let reader: JournalReader
     private let snapshots: SnapshotReaders
 

@@ -72,7 +72,7 @@ public final class EventRecorder: Sendable {
     /// - Parameter condition: is called with everything so far.
     /// - Returns: false if the time ran out.
     public nonisolated(nonsending) func wait(
-        within limit: Duration = .seconds(300), until condition: ([Delivery<any DomainEvent>]) -> Bool
+        within limit: Duration = .testLimit, until condition: ([Delivery<any DomainEvent>]) -> Bool
     ) async -> Bool {
         await eventually(within: limit) { condition(deliveries) }
     }

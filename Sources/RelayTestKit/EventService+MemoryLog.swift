@@ -15,7 +15,7 @@ extension EventService {
     ///   service. What the log throws.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
-        older: OlderInterface..., journal: MemoryLog, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        older: OlderInterface..., journal: MemoryLog, onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(name, bus, interfaces, older: older, journal: journal, onNotice)
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Waits for a condition that other threads make true.
 ///
 /// ```swift
@@ -8,12 +10,12 @@
 /// condition becomes true.
 ///
 /// - Isolation: the condition runs on the caller's actor.
-/// - Parameter limit: how long to wait.
+/// - Parameter limit: how long to wait: 30 seconds, or as many as `RELAY_TEST_LIMIT` says, unless given.
 /// - Parameter condition: what to wait for.
 /// - Returns: whether the condition became true. False after the limit, or at once if the task is cancelled.
 /// - Throws: what `condition` throws.
 public nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
+    within limit: Duration = .testLimit, _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let deadline = ContinuousClock.now + limit
     var pause = Duration.microseconds(50)
@@ -23,4 +25,12 @@ public nonisolated(nonsending) func eventually(
         try? await Task.sleep(for: pause)
         pause = min(pause * 2, .milliseconds(10))
     }
+}
+
+extension Duration {
+    /// How long tests wait for what does not come: 30 seconds, or as many as the environment's `RELAY_TEST_LIMIT` says.
+    public static let testLimit: Duration = {
+        let given = getenv("RELAY_TEST_LIMIT").flatMap { Int(String(cString: $0)) }
+        return .seconds(max(1, given ?? 30))
+    }()
 }

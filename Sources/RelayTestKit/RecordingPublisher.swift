@@ -78,7 +78,7 @@ public final class RecordingPublisher: EventSink, Sendable {
     /// - Parameter condition: is called with all events so far.
     /// - Returns: false if the time is over.
     public nonisolated(nonsending) func wait(
-        within limit: Duration = .seconds(300), until condition: ([any Event]) -> Bool
+        within limit: Duration = .testLimit, until condition: ([any Event]) -> Bool
     ) async -> Bool {
         await eventually(within: limit) { condition(events) }
     }
@@ -89,7 +89,7 @@ public final class RecordingPublisher: EventSink, Sendable {
     /// - Parameter limit: how long to wait.
     /// - Returns: false if the time is over.
     public nonisolated(nonsending) func wait<E: Event>(
-        for count: Int = 1, of type: E.Type, within limit: Duration = .seconds(300)
+        for count: Int = 1, of type: E.Type, within limit: Duration = .testLimit
     ) async -> Bool {
         await eventually(within: limit) { events(of: type).count >= count }
     }

@@ -2,7 +2,7 @@ public import Relocation
 
 /// The application layer: a method a command, each a unit of work on the store but `Contents`, which only reads.
 ///
-/// A refusal throws the command's `Failure` and changes nothing. Where the contract has an event for it, that event is
+/// A refusal throws the command's `Refusal` and changes nothing. Where the contract has an event for it, that event is
 /// published in the unit's own transaction, after its changes were undone and before the refusal is thrown:
 ///
 /// | refusal | events, in order |
@@ -19,20 +19,20 @@ public struct RelocationCommands<Store: RelocationStore>: Sendable {
     private let store: Store
     public init(store: Store) { self.store = store }
 
-    /// Throws `OrderBox.Failure`, or the store's error.
+    /// Throws `OrderBox.Refusal`, or the store's error.
     public func handle(_ command: OrderBox) async throws -> OrderBox.Reply {
         OrderBox.Reply(boxID: try await store.perform(Ordering(command)).id)
     }
-    /// Throws `DistributeItem.Failure`, or the store's error.
+    /// Throws `DistributeItem.Refusal`, or the store's error.
     public func handle(_ command: DistributeItem) async throws -> DistributeItem.Reply {
         let item = try await store.perform(Distribution(command))
         return DistributeItem.Reply(itemID: item.id, boxID: item.boxID)
     }
-    /// Throws `RemoveBox.Failure`, or the store's error.
+    /// Throws `RemoveBox.Refusal`, or the store's error.
     public func handle(_ command: RemoveBox) async throws {
         try await store.perform(BoxRemoval(command))
     }
-    /// Throws `RemoveItem.Failure`, or the store's error.
+    /// Throws `RemoveItem.Refusal`, or the store's error.
     public func handle(_ command: RemoveItem) async throws {
         try await store.perform(ItemRemoval(command))
     }

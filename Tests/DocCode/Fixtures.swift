@@ -25,7 +25,7 @@ struct PrintJob: Command {
     let title: String, pages: Int32
     struct Reply: Codable, Sendable { let jobID: Int64 }
     struct Progress: Codable, Sendable { let page: Int32 }
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 }
 struct CancelJob: Command {
     typealias Interface = Printing1
@@ -48,7 +48,7 @@ struct PrintPages: Command {
     typealias Interface = Printing2
     let title: String, pages: [Int32]
     struct Reply: Codable, Sendable { let jobID: Int64 }
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 }
 /// To be printed, and to be told of.
 struct AnyJob: Command, DomainEvent {
@@ -57,7 +57,7 @@ struct AnyJob: Command, DomainEvent {
     static let about = About.nothing
     let title: String
     struct Reply: Codable, Sendable { let jobID: Int64 }
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 }
 
 enum Orders1: EnumInterface {
@@ -72,23 +72,33 @@ enum Orders1: EnumInterface {
 }
 struct OrderPlaced: DomainEvent {
     typealias Interface = Orders1
-    let orderID: Int64
+    let orderID: Int64, article: String, count: Int32
 }
 struct OrderShipped: DomainEvent {
     typealias Interface = Orders1
-    let orderID: Int64
+    let orderID: Int64, customerID: Int64
+}
+struct TotalChanged: DomainEvent {
+    typealias Interface = Orders1
+    let article: String
 }
 struct PlaceOrder: Command {
     typealias Interface = Orders1
     let article: String
 }
-struct Order: Codable, Sendable { let orderID: Int64 }
-struct ListOrders: Command {
+struct Order: Codable, Equatable, Sendable {
+    let orderID: Int64
+    var isShipped = false
+    init(orderID: Int64) { self.orderID = orderID }
+    init(_ placed: OrderPlaced) { orderID = placed.orderID }
+}
+struct ListOrders: PagedQuery {
     typealias Interface = Orders1
     struct Reply: SnapshotReply {
         let epoch: UInt64, sequence: UInt64
         let orders: [Order]
     }
+    func next(after page: Reply) -> Self? { nil }
 }
 
 enum Telemetry1: EventInterface {
@@ -130,13 +140,13 @@ struct PrinterSettings: EditableDocument {
     typealias Interface = Printing1
     var tray: Int32, isDuplex: Bool
     static let initial = Self(tray: 1, isDuplex: false)
-    enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case noSuchTray = "NoSuchTray" }
 }
 struct TraySettings: EditableDocument {
     typealias Interface = Printing2
     var trays: [Int32], isDuplex: Bool
     static let initial = Self(trays: [1], isDuplex: false)
-    enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case noSuchTray = "NoSuchTray" }
 }
 
 // MARK: Values
@@ -173,9 +183,15 @@ let id: Int64 = 0
 let alarms: [String] = []
 nonisolated(unsafe) var jobID: Int64 = 0
 nonisolated(unsafe) var rows: [String] = []
+let last: Stamp? = nil
+let stream: EventStream<Elapsed> = given()
+nonisolated(unsafe) var histogram = Latencies()
+let database = Database()
+func archive(_ job: JobPrinted) async {}
+func mail(_ order: OrderShipped) async throws {}
 
 struct Box: Codable, Sendable, Equatable { var id: Int64, label: String }
-struct Job: Sendable {
+struct Job: Decodable, Sendable {
     let id: Int64, title: String, note: String?
 }
 final class Counter: Sendable { var value: Int { 0 } }
@@ -183,19 +199,39 @@ final class Desk: Sendable {
     func print(_ job: PrintJob) async throws -> PrintJob.Reply { given() }
     func print(_ job: PrintJob, _ context: CommandContext) async throws -> PrintJob.Reply { given() }
 }
-@MainActor final class OrderList: EventSubscriber {
-    func on(_ event: Orders1) {}
-    func onGap(_ gap: Gap) {}
+@MainActor final class OrderList {
+    let table = Store()
+    var trouble = ""
+    func apply(_ event: Orders1) {}
+    func add(_ job: JobPrinted) {}
+    func show(_ gap: Gap) {}
 }
 @MainActor final class BoxList: DocumentView {
     func show(_ inventory: Inventory) {}
 }
 @MainActor final class Label { var text = "" }
+struct Elapsed: Event { let microseconds: Double }
+
+struct Latencies {
+    func add(_ value: Double) {}
+    func note(_ gap: Gap) {}
+}
+
+struct Database: Sendable {
+    func add(_ job: JobPrinted) async throws {}
+    func note(_ gap: Gap) async throws {}
+    func apply(_ event: Orders1, at stamp: Stamp) async throws {}
+}
+
 /// Around methods.
 @MainActor class View {
     var orders: [Order] = []
     var trouble = ""
+    let table = Store()
     func apply(_ event: Orders1) {}
+}
+@MainActor final class Store {
+    func apply(_ change: ListChange<Order>) {}
 }
 
 /// Around methods that show by a method: it hides the functions of that name.

@@ -40,17 +40,13 @@ struct Lamp: EditableDocument {
 func ship(_ orderID: Int64) async throws {
     do {
         try await relay.call(ShipOrder(orderID: orderID))
-    } catch RelayError.refused(ShipOrder.Failure.alreadyShipped) {
+    } catch ShipOrder.Refusal.alreadyShipped {
         print("it is on its way already")
     }
 }
-struct Entry { let epoch: UInt64, sequence: UInt64 }
-func enter(_ unit: inout UnitOfWork, _ stamp: Stamp) throws -> [Entry] {
-    let insert = "INSERT INTO entered (epoch, sequence) VALUES (?, ?)"
-    try unit.execute(insert, [SQLValue(bitPattern: stamp.epoch), SQLValue(stamp.sequence)])
-    return try unit.query("SELECT epoch, sequence FROM entered") { row in
-        Entry(epoch: UInt64(bitPattern: try row["epoch", as: Int64.self]), sequence: try row["sequence"])
-    }
+func enter(_ unit: inout UnitOfWork, _ stamp: Stamp) throws -> StreamPosition? {
+    try unit.execute("UPDATE entered SET place = \(StreamPosition.after(stamp))")
+    return try unit.query("SELECT place FROM entered") { row in try row["place"] as StreamPosition }.first
 }
 func serve() async throws {
     let sampling = Task { try await publishSamples() }

@@ -39,7 +39,7 @@ struct Driver {
         var lostAndRan = 0, lostAndDidNot = 0
     }
     private enum Outcome<C: Command> {
-        case done(C.Reply), refused(C.Failure)
+        case done(C.Reply), refused(C.Refusal)
         case lost
     }
 
@@ -187,7 +187,7 @@ struct Driver {
         return inventory[counter % inventory.count]
     }
     private var tag: String { memory.mark + "\(counter))" }
-    private static func unexpected(_ command: String, _ failure: any CommandFailure) -> RelayError {
+    private static func unexpected(_ command: String, _ failure: any CommandRefusal) -> RelayError {
         RelayError(.internalFailure, "\(command) was refused: \(failure)")
     }
     private static func missing(_ what: String) -> RelayError {

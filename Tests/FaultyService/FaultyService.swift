@@ -149,7 +149,7 @@ import TestSupport
                 }
             }
         }
-        service.handle(Ledger1.WriteOnce.self, in: journal) { command, _, unit in
+        service.handle(Ledger1.WriteOnce.self) { command, _, unit in
             try unit.publish(Ledger1.Entry(number: command.number, text: command.idempotencyKey ?? ""))
             return Ledger1.WriteOnce.Reply(answer: .random(in: 0...Int64.max))
         }

@@ -48,8 +48,7 @@ import TestSupport
         } onGap: { gap in
             print(gap)
         }
-        relay.activate()
-        for await state in relay.states { if case .invalidated(let error) = state { throw error } }
+        try await relay.run()
         withExtendedLifetime(ledger) {}
     }
     private static func stay() async {

@@ -68,7 +68,7 @@ private final class TwoHosts {
             Climate1.self)
         let (board, history) = (OrderBoard(), OrderHistory())
         try board.follow(relay)
-        try relay.subscribe(history, to: Orders1.self, from: .beginning)
+        try history.follow(relay, from: .beginning)
         relay.activate()
         #expect(await eventually { board.orders[tea]?.article == "Tea" })
         let cup = try await shop.call(PlaceOrder(article: "Cup", count: 1)).orderID

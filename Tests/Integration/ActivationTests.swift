@@ -73,9 +73,10 @@ import Testing
         let site = try await Site("--idle-exit 0")
         let relay = try site.relay()
         let seen = Mutex<[String]>([])
-        let subscription = relay.publisher.subscribe(to: BoxProvisioned.self, delivery: .immediate, onGap: .ignore) {
+        let subscription = relay.publisher.subscribe(to: BoxProvisioned.self, delivery: .immediate) {
             event in
             seen.withLock { $0.append(event.title) }
+        } onGap: { _ in
         }
         #expect(try await eventually { try await site.owner() != nil })
         // Who has not attached yet keeps it no longer than others' commands take.

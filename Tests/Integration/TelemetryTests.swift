@@ -23,11 +23,13 @@ import Testing
         let relay = try EventRelay(following: LiveService.name, on: bus.bus, interfaces: Telemetry1.self)
         let seen = Mutex<(processors: [CPUSampled], stamps: [Stamp], other: Int)>(([], [], 0))
         let subscriptions = [
-            relay.publisher.subscribe(to: CPUSampled.self, delivery: .immediate, onGap: .ignore) { sample in
+            relay.publisher.subscribe(to: CPUSampled.self, delivery: .immediate) { sample in
                 seen.withLock { $0.processors.append(sample) }
+            } onGap: { _ in
             },
-            relay.publisher.subscribe(to: MemorySampled.self, delivery: .immediate, onGap: .ignore) { sample in
+            relay.publisher.subscribe(to: MemorySampled.self, delivery: .immediate) { sample in
                 seen.withLock { $0.other += sample.available <= sample.total ? 1 : .min }
+            } onGap: { _ in
             },
         ]
         relay.activate()

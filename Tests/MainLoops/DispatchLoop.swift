@@ -4,7 +4,7 @@ import RelayCore
 import Relocation
 
 /// A window on libdispatch's main queue, which is the main actor's executor.
-@MainActor final class BoxList: EventSubscriber, DocumentView {
+@MainActor final class BoxList: DocumentView {
     private let relay: EventRelay
     private let inventory = Document(Inventory.initial)
     private let following: Subscription
@@ -12,11 +12,13 @@ import Relocation
     init(_ relay: EventRelay) throws {
         self.relay = relay
         following = try relay.follow(Inventory.self, into: inventory) { report($0.message) }
-        relay.publisher.subscribe(self)
+        relay.publisher.subscribe(self, to: BoxProvisioned.self) { _, box in
+            report("event \(box.title)")
+        } onGap: { _, gap in
+            report("\(gap)")
+        }
         inventory.addView(self, key: "list")
     }
-    func on(_ box: BoxProvisioned) { report("event \(box.title)") }
-    func onGap(_ gap: Gap) { report("\(gap)") }
     func show(_ inventory: Inventory) { report(text(inventory)) }
     func order(_ label: String) {
         Task {

@@ -8,7 +8,7 @@ actor Printer {
     init(_ service: EventService) { self.service = service }
 
     func print(_ job: PrintJob, _ context: CommandContext) async throws -> PrintJob.Reply {
-        guard (1...100).contains(job.pages) else { throw PrintJob.Failure.tooLong }
+        guard (1...100).contains(job.pages) else { throw PrintJob.Refusal.tooLong }
         for page in 1...job.pages { context.report(.init(page: page), of: job) }
         jobs += 1
         try service.publish(JobPrinted(jobID: jobs, title: job.title))

@@ -24,7 +24,7 @@ struct PrintJob: Command {
     let title: String, pages: Int32
     struct Reply: Codable, Sendable { let jobID: Int64 }
     struct Progress: Codable, Sendable { let page: Int32 }
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 }
 struct PreviewJob: Command {
     typealias Interface = Printing1

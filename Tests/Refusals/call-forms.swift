@@ -33,25 +33,23 @@ func throwing(_ relay: EventRelay) async {
         let reply = try await relay.call(order)
         try await relay.call(RemoveBox(boxID: reply.boxID))
         _ = try await relay.call(Contents())
-    } catch RelayError.refused(OrderBox.Failure.invalidLabel) {
+    } catch OrderBox.Refusal.invalidLabel {
         show("label")
-    } catch .refused {
-        show("refused")
+    } catch let refusal as OrderBox.Refusal {
+        show(refusal.message)
     } catch .unavailable {
         show("none")
     } catch {
         show("\(error)")
     }
-    do { try await relay.call(removal) } catch let error as RelayError
-        where error.refusal(of: RemoveBox.self) == .unknownBox
-    {
+    do { try await relay.call(removal) } catch RemoveBox.Refusal.unknownBox {
         show("none")
+    } catch let refusal as any CommandRefusal {
+        show(refusal.message)
     } catch let error as RelayError {
         show(error.message)
     } catch {}
-    do throws(RelayError) {
-        show("\(try await relay.outcome(of: order).get().boxID)")
-    } catch { show(error.message) }
+    do { show("\(try await relay.outcome(of: order).get().boxID)") } catch { show("\(error)") }
 }
 /// Some codes only, in a function that throws on: with a variable, which a typed throw could not have here.
 func partial(_ relay: EventRelay) async throws -> Int {
@@ -90,18 +88,16 @@ func passing(_ relay: EventRelay) async throws {
             let reply = try await relay.call(order)
             try await relay.call(RemoveBox(boxID: reply.boxID))
             _ = try await relay.call(Contents())
-        } catch RelayError.refused(OrderBox.Failure.invalidLabel) {
+        } catch OrderBox.Refusal.invalidLabel {
             line = "label"
-        } catch .refused {
-            line = "refused"
+        } catch let refusal as OrderBox.Refusal {
+            line = refusal.message
         } catch .unavailable {
             line = "none"
         } catch {
             line = "\(error)"
         }
-        do throws(RelayError) {
-            line = "\(try await relay.outcome(of: order).get().boxID)"
-        } catch { line = error.message }
+        do { line = "\(try await relay.outcome(of: order).get().boxID)" } catch { line = "\(error)" }
     }
     func begin() {
         Task {
@@ -119,18 +115,16 @@ func passing(_ relay: EventRelay) async throws {
                 let reply = try await relay.call(order)
                 try await relay.call(RemoveBox(boxID: reply.boxID))
                 _ = try await relay.call(Contents())
-            } catch RelayError.refused(OrderBox.Failure.invalidLabel) {
+            } catch OrderBox.Refusal.invalidLabel {
                 line = "label"
-            } catch .refused {
-                line = "refused"
+            } catch let refusal as OrderBox.Refusal {
+                line = refusal.message
             } catch .unavailable {
                 line = "none"
             } catch {
                 line = "\(error)"
             }
-            do throws(RelayError) {
-                line = "\(try await relay.outcome(of: order).get().boxID)"
-            } catch { line = error.message }
+            do { line = "\(try await relay.outcome(of: order).get().boxID)" } catch { line = "\(error)" }
         }
     }
 }

@@ -1,5 +1,5 @@
 // expect: thrown expression type 'any Error' cannot be converted to error type 'RelayError'
-// The typed form is `outcome(of:).get()`.
+// A call throws refusals as themselves, and everything else as a RelayError.
 import RelayCore
 import Relocation
 func ask(_ relay: EventRelay) async {

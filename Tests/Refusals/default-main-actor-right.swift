@@ -10,9 +10,12 @@ enum Shop1: EventInterface {
 nonisolated protocol ShopEvent: DomainEvent where Interface == Shop1 {}
 struct Sold: ShopEvent { var item: String }
 
-final class Till: EventSubscriber {
+final class Till {
     var items: [String] = []
-    func on(_ event: Sold) { items.append(event.item) }
-    func onGap(_ gap: Gap) {}
-    func start(_ events: EventPublisher) { events.subscribe(self) }
+    func start(_ events: EventPublisher) {
+        events.subscribe(self, to: Sold.self) { me, event in
+            me.items.append(event.item)
+        } onGap: { _, _ in
+        }
+    }
 }

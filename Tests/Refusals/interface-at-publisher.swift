@@ -2,5 +2,8 @@
 import RelayCore
 import Relocation
 func start(_ relay: EventRelay) -> Subscription {
-    relay.publisher.subscribe(to: Relocation1.self, onGap: .ignore) { (event: Relocation1) in print(event) }
+    relay.publisher.subscribe(to: Relocation1.self) { (event: Relocation1) in
+        print(event)
+    } onGap: { _ in
+    }
 }

@@ -3,7 +3,7 @@
 import RelayCore
 import Relocation
 
-@MainActor final class View: EventSubscriber {
+@MainActor final class View {
     var lines: [String] = []
     var subscriptions: [Subscription] = []
     func on(_ event: Relocation1) {
@@ -14,7 +14,11 @@ import Relocation
     }
     func onGap(_ gap: Gap) { lines.append("\(gap)") }
     func start(_ relay: EventRelay) throws {
-        try relay.subscribe(self, to: Relocation1.self, from: .beginning)
+        try relay.subscribe(self, to: Relocation1.self, from: .beginning) {
+            $0.on($1)
+        } onGap: {
+            $0.onGap($1)
+        }
         subscriptions = [
             try relay.subscribe(to: Relocation1.self, from: .since(.now)) { [weak self] in
                 self?.on($0)
@@ -39,7 +43,11 @@ import Relocation
     }
     func later(_ relay: EventRelay) {
         Task {
-            try relay.subscribe(self, to: Relocation1.self)
+            try relay.subscribe(self, to: Relocation1.self) {
+                $0.on($1)
+            } onGap: {
+                $0.onGap($1)
+            }
             let one = try relay.follow(Relocation1.self, from: Contents()) {
                 self.lines = $0.boxes.map(\.title)
             } then: {
@@ -50,13 +58,15 @@ import Relocation
         }
     }
 }
-actor Counter: EventSubscriber {
+actor Counter {
     var count = 0
     var held: Subscription?
-    func on(_ event: Relocation1) { count += 1 }
-    func onGap(_ gap: Gap) {}
     func start(_ relay: EventRelay) throws {
-        try relay.subscribe(self, to: Relocation1.self, from: .resuming("counter"))
+        try relay.subscribe(self, to: Relocation1.self, from: .resuming("counter")) { me, event in
+            me.count += 1
+        } onGap: { me, gap in
+            me.count = 0
+        }
         held = try relay.subscribe(to: Relocation1.self) { event in
             self.count += 1
         } onGap: { gap in
@@ -84,8 +94,14 @@ func stream(_ relay: EventRelay) async throws {
 }
 func ignore(_ relay: EventRelay) throws -> [Subscription] {
     [
-        try relay.subscribe(to: Relocation1.self, onGap: .ignore) { print($0) },
-        try relay.subscribe(to: BoxRemoved.self, onGap: .ignore) { print($0.boxID) },
+        try relay.subscribe(to: Relocation1.self) {
+            print($0)
+        } onGap: { _ in
+        },
+        try relay.subscribe(to: BoxRemoved.self) {
+            print($0.boxID)
+        } onGap: { _ in
+        },
     ]
 }
 func detached(_ relay: EventRelay) {

@@ -1,13 +1,15 @@
 // expect: switch must be exhaustive
 import RelayCore
 import Relocation
-@MainActor final class Boxes: EventSubscriber {
+@MainActor final class Boxes {
     var count = 0
-    func on(_ event: Relocation1) {
-        switch event {
-        case .boxProvisioned: count += 1
-        case .boxRemoved: count -= 1
+    func start(_ relay: EventRelay) throws {
+        try relay.subscribe(self, to: Relocation1.self) { me, event in
+            switch event {
+            case .boxProvisioned: me.count += 1
+            case .boxRemoved: me.count -= 1
+            }
+        } onGap: { _, _ in
         }
     }
-    func onGap(_ gap: Gap) {}
 }

@@ -1,8 +1,8 @@
-// expect: type 'Audit' does not conform to protocol 'EventSubscriber'
+// expect: missing argument for parameter 'onGap'
+// What it does about missing events has to be written down, even if that is nothing.
 import RelayCore
 import Relocation
-
-/// What it does about missing events has to be written down, even if that is nothing.
-final class Audit: EventSubscriber, Sendable {
-    func on(_ event: BoxRemoved) {}
+final class Audit: Sendable { func note(_ event: BoxRemoved) {} }
+func start(_ relay: EventRelay, _ audit: Audit) throws {
+    try relay.subscribe(audit, to: BoxRemoved.self) { me, event in me.note(event) }
 }

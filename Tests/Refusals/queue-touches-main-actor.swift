@@ -5,6 +5,9 @@ import Relocation
 @MainActor final class View {
     var count = 0
     func start(_ events: EventPublisher) {
-        _ = events.subscribe(to: BoxRemoved.self, delivery: .queue(.global()), onGap: .ignore) { _ in self.count += 1 }
+        _ = events.subscribe(to: BoxRemoved.self, delivery: .queue(.global())) { _ in
+            self.count += 1
+        } onGap: { _ in
+        }
     }
 }

@@ -7,50 +7,82 @@ import Relocation
 
 enum WindowEvent: Event { case changed(Int, String), closed }
 
-@MainActor final class View: EventSubscriber {
+@MainActor final class View {
     var count = 0
     var subscriptions: [Subscription] = []
-    func on(_ event: BoxRemoved) { count += 1 }
-    func onGap(_ gap: Gap) { count = 0 }
     func start(_ events: EventPublisher) {
-        events.subscribe(self)
+        events.subscribe(self, to: BoxRemoved.self) { me, _ in
+            me.count += 1
+        } onGap: { me, _ in
+            me.count = 0
+        }
         subscriptions = [
             events.subscribe(to: BoxRemoved.self) { [weak self] _ in
                 self?.count += 1
             } onGap: { [weak self] _ in
                 self?.count = 0
             },
-            events.subscribe(onGap: .ignore) { (event: WindowEvent) in
+            events.subscribe() { (event: WindowEvent) in
                 if case .changed(let count, _) = event { self.count = count }
+            } onGap: { _ in
             },
         ]
     }
 }
-actor Ledger: EventSubscriber {
+actor Ledger {
     var count = 0
-    func on(_ event: BoxRemoved) { count += 1 }
-    func onGap(_ gap: Gap) {}
     func start(_ events: EventPublisher) {
-        events.subscribe(self)
-        events.subscribe(self, to: BoxProvisioned.self, onGap: .ignore) { me, _ in me.count += 1 }
+        events.subscribe(self, to: BoxProvisioned.self) { me, _ in
+            me.count += 1
+        } onGap: { _, _ in
+        }
     }
 }
-/// An `on` that awaits says whose it is: a main-actor class does not lend its isolation to an asynchronous witness.
-@MainActor final class Slow: EventSubscriber {
+/// A handler may wait, at a publisher and at a relay; at a relay it may throw, too, and gets the stamp if it takes it.
+@MainActor final class Slow {
     var count = 0
-    @MainActor func on(_ event: BoxRemoved) async {
-        await Task.yield()
-        count += 1
+    func save(_ event: BoxRemoved) async throws { count += 1 }
+    func start(_ relay: EventRelay) throws -> [Subscription] {
+        try relay.subscribe(self, to: BoxRemoved.self) {
+            try await $0.save($1)
+        } onGap: { _, _ in
+        }
+        return [
+            relay.publisher.subscribe(to: BoxRemoved.self) { _ in
+                await Task.yield()
+            } onGap: { _ in
+                await Task.yield()
+            },
+            try relay.subscribe(to: BoxRemoved.self) {
+                try await self.save($0)
+            } onGap: { _ in
+            },
+            try relay.subscribe(to: BoxRemoved.self) {
+                try await self.save($0)
+            } onGap: { _ in
+                await wait()
+            },
+            try relay.subscribe(to: Relocation1.self, from: .beginning) { event, stamp in
+                self.count = Int(stamp.sequence)
+            } onGap: { _ in
+            },
+            try relay.subscribe(to: BoxRemoved.self, inOrderOf: \.boxID) {
+                try await self.save($0)
+            } onGap: { _ in
+            },
+        ]
     }
-    func onGap(_ gap: Gap) {}
 }
-final class Audit: EventSubscriber, Sendable {
-    func on(_ event: BoxRemoved) {}
-    func onGap(_ gap: Gap) {}
-}
+final class Audit: Sendable { func note(_ event: BoxRemoved) {} }
 func start(_ events: EventPublisher, _ audit: Audit) -> Subscription {
-    events.subscribe(audit, delivery: .queue(.main))
-    return events.subscribe(to: BoxRemoved.self, delivery: .immediate, onGap: .ignore) { print($0.boxID) }
+    events.subscribe(audit, to: BoxRemoved.self) {
+        $0.note($1)
+    } onGap: { _, _ in
+    }
+    return events.subscribe(to: BoxRemoved.self, delivery: .immediate) {
+        print($0.boxID)
+    } onGap: { _ in
+    }
 }
 func wait() async {}
 func follow(_ events: EventPublisher) async {

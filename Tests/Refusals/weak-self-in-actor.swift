@@ -4,6 +4,9 @@ import Relocation
 actor Ledger {
     var count = 0
     func start(_ events: EventPublisher) {
-        _ = events.subscribe(to: BoxRemoved.self, onGap: .ignore) { [weak self] _ in self?.count += 1 }
+        _ = events.subscribe(to: BoxRemoved.self) { [weak self] _ in
+            self?.count += 1
+        } onGap: { _ in
+        }
     }
 }

@@ -24,10 +24,10 @@ import Testing
         let ledger = try Ledger(TestFolder())
         try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT)") }
         let labels = try await ledger.journal.unitOfWork { unit -> [String] in
-            #expect(try unit.execute("INSERT INTO box (label) VALUES (?)", ["Kitchen"]) == 1)
+            #expect(try unit.execute("INSERT INTO box (label) VALUES (\("Kitchen"))") == 1)
             try unit.publish(Booked(amount: 5, text: "Kitchen"))
             try unit.publish(Closed(year: 2000))
-            return try unit.query("SELECT label FROM box WHERE id = ?", [1]) { $0.text(0) }
+            return try unit.query("SELECT label FROM box WHERE id = \(1)", as: String.self)
         }
         #expect(labels == ["Kitchen"] && ledger.stream.emitted.map(\.index) == [0, 1])
     }
@@ -41,7 +41,7 @@ import Testing
                 group.addTask {
                     do {
                         try await ledger.journal.unitOfWork { unit in
-                            try unit.execute("INSERT INTO box VALUES (?)", [.integer(Int64(number))])
+                            try unit.execute(SQL("INSERT INTO box VALUES (?)", [.integer(Int64(number))]))
                             try unit.publish(Booked(amount: Int64(number), text: "box"))
                             if number.isMultiple(of: 3) { throw Refused() }
                         }

@@ -27,7 +27,7 @@ private enum Press1: EventInterface {
         typealias Interface = Press1
         var tray: Int32
         static let initial = Self(tray: 1)
-        enum Refusal: String, CommandFailure { case noSuchTray = "NoSuchTray" }
+        enum Refusal: String, CommandRefusal { case noSuchTray = "NoSuchTray" }
     }
 }
 private enum Lamp1: EventInterface {
@@ -235,7 +235,7 @@ private enum EarlierPress1: EventInterface {
         func open() async throws -> (EventJournal, EventService) {
             let journal = try EventJournal(directory: folder.path)
             let service = try await serve(journal, Press1.self)
-            service.handleSubmissions(of: Press1.Setup.self, in: journal) { submission, unit in
+            service.handleSubmissions(of: Press1.Setup.self) { submission, unit in
                 calls.withLock { $0 += 1 }
                 try unit.publish(Press1.Printed(number: Int64(submission.state.tray)))
                 if submission.state.tray > 3 { throw Press1.Setup.Refusal.noSuchTray }

@@ -101,7 +101,7 @@ import Testing
         do {
             let tables = try TestFolder()
             var ledger = try Ledger(tables)
-            let create = "CREATE TABLE \"a\"\"b\" (id INTEGER)"
+            let create: SQL = "CREATE TABLE \"a\"\"b\" (id INTEGER)"
             let migration = Migration("a", create, "INSERT INTO \"a\"\"b\" VALUES (7)")
             _ = try await ledger.journal.migrate("a", by: [migration])
             ledger.journal.closeUnused()

@@ -54,7 +54,7 @@ import Testing
         disk.fail(.write, with: .writing, of: "-wal")
         let error = await #expect(throws: RelayError.self) {
             try await ledger.journal.unitOfWork { unit in
-                for _ in 0..<40 { try unit.execute("INSERT INTO box VALUES (?)", [.text(big)]) }
+                for _ in 0..<40 { try unit.execute(SQL("INSERT INTO box VALUES (?)", [.text(big)])) }
                 try unit.publish(Booked(amount: 1, text: ""))
             }
         }
@@ -72,7 +72,7 @@ import Testing
         disk.fail(.write, with: .full, of: "-wal")
         let error = await #expect(throws: RelayError.self) {
             try await ledger.journal.unitOfWork { unit in
-                for _ in 0..<40 { _ = try? unit.execute("INSERT INTO box VALUES (?)", [.text(big)]) }
+                for _ in 0..<40 { _ = try? unit.execute(SQL("INSERT INTO box VALUES (?)", [.text(big)])) }
                 try? unit.publish(Booked(amount: 1, text: ""))
             }
         }

@@ -29,7 +29,7 @@ private enum Press1: EventInterface {
                 "org.example.Press", TestHarness().bus, [Press1.self], journal: journal
             ) { _ in }
             if hasHandler {
-                service.handleSubmissions(of: Press1.Setup.self, in: journal) { submission, _ in submission.state }
+                service.handleSubmissions(of: Press1.Setup.self) { submission, _ in submission.state }
             }
             return (journal, service)
         }

@@ -22,11 +22,11 @@ import Testing
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         disk.room = 0
         await #expect(throws: RelayError.self) {
-            try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text("x")]) }
+            try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [.text("x")])) }
         }
         #expect(await eventually { notices.all.contains { $0.kind == .storageFull && $0.severity == .error } })
         disk.room = 8 << 20
-        try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text("x")]) }
+        try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [.text("x")])) }
         #expect(await eventually { notices.all.contains { $0.kind == .storageFull && $0.severity == .info } })
     }
     @Test("a disk that stays full is reported once: not that it has room, as the reserve gave some") func staysFull()
@@ -41,11 +41,11 @@ import Testing
         for _ in 0..<3 {
             // More than the reserve has: refused after it was given up, too.
             await #expect(throws: RelayError.self) {
-                try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
+                try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [.text(text)])) }
             }
         }
         disk.room = 16 << 20
-        try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
+        try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [.text(text)])) }
         #expect(await eventually { notices.all.contains { $0.kind == .storageFull && $0.severity == .info } })
         journal.close()
         let told = notices.all.filter { $0.kind == .storageFull }
@@ -58,7 +58,7 @@ import Testing
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         disk.fail(.write, with: .writing, count: nil, of: ".sqlite")
         let text = String(repeating: "x", count: 6 << 20)
-        try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
+        try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [.text(text)])) }
         #expect(
             await eventually {
                 notices.all.contains { $0.kind == .checkpointFailed && $0.message.contains("look at the disk") }
@@ -75,7 +75,7 @@ import Testing
         _ = try reader.integers("SELECT count(*) FROM relay_interfaces")
         let text = String(repeating: "x", count: 34 << 20)
         for _ in 0..<2 {
-            try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
+            try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [.text(text)])) }
         }
         #expect(await eventually { notices.all.contains { $0.kind == .walGrows && $0.message.contains("-wal has ") } })
         try reader.execute("ROLLBACK")

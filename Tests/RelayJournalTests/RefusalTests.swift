@@ -27,7 +27,7 @@ import Testing
                     do {
                         try await ledger.journal.unitOfWork { unit in
                             if number.isMultiple(of: 5) { throw Refused(number: number) }
-                            try unit.execute("INSERT INTO box VALUES (?)", [.integer(number)])
+                            try unit.execute(SQL("INSERT INTO box VALUES (?)", [.integer(number)]))
                             try unit.publish(Booked(amount: number, text: "done"))
                             if number.isMultiple(of: 3) { throw Refused(number: number) }
                         } onRefusal: { (refusal: Refused, events) in

@@ -91,7 +91,7 @@ private enum Shift1: EventInterface {
         typealias Interface = Shift1
         var names: [String]
         static let initial = Self(names: [])
-        enum Refusal: String, CommandFailure { case none = "None" }
+        enum Refusal: String, CommandRefusal { case none = "None" }
     }
 }
 

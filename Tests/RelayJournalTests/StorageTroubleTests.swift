@@ -22,7 +22,7 @@ import Testing
                 directory: folder.path, faults: disk.faults, vfs: disk.name, onNotice: notices.record)
         }
         func add(_ label: String) async throws {
-            try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [SQLValue(label)]) }
+            try await journal.unitOfWork { try $0.execute(SQL("INSERT INTO box VALUES (?)", [SQLValue(label)])) }
         }
         var labels: [String] {
             get async throws { try await journal.read { try $0.query("SELECT label FROM box") { try $0[0] } } }
@@ -173,8 +173,10 @@ import Testing
             try unit.execute("CREATE TEMP TABLE pile (id INTEGER PRIMARY KEY, bytes BLOB)")
             // More than SQLite keeps in memory of a table that has a file.
             try unit.execute(
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) "
-                    + "INSERT INTO pile SELECT i, zeroblob(3000) FROM n")
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+                INSERT INTO pile SELECT i, zeroblob(3000) FROM n
+                """)
         }
         site.disk.fail(.write, with: .writing(ENOSPC), count: nil, of: "temporary")
         site.disk.fail(.open, with: .full, count: nil, of: "temporary")

@@ -10,11 +10,11 @@ struct OrderDesk: Sendable {
     let journal: EventJournal
 
     func place(_ order: PlaceOrder, _ context: CommandContext) async throws -> PlaceOrder.Reply {
-        guard !order.goods.isEmpty else { throw PlaceOrder.Failure.nothingOrdered }
+        guard !order.goods.isEmpty else { throw PlaceOrder.Refusal.nothingOrdered }
         return try await journal.unitOfWork { unit in
+            let goods = order.goods.joined(separator: ",")
             let number = try unit.query(
-                "INSERT INTO orders (goods) VALUES (?) RETURNING id", [.text(order.goods.joined(separator: ","))]
-            ) { try $0[0, as: Int64.self] }[0]
+                "INSERT INTO orders (goods) VALUES (\(goods)) RETURNING id", as: Int64.self)[0]
             try unit.publish(OrderPlaced(number: number, goods: order.goods))
             return PlaceOrder.Reply(number: number)
         }
@@ -73,7 +73,7 @@ enum Announcing {
         let desk = OrderDesk(journal: try await journal())
         let standIn = try await JournalStandIn(for: desk.journal, exporting: Orders1.self)
         let context = CommandContext(peer: Peer(userID: 1000))
-        await #expect(throws: PlaceOrder.Failure.nothingOrdered) {
+        await #expect(throws: PlaceOrder.Refusal.nothingOrdered) {
             try await desk.place(PlaceOrder(goods: []), context)
         }
         _ = try await desk.place(PlaceOrder(goods: ["oil"]), context)

@@ -31,8 +31,8 @@ struct RefusalOrderTests {
     func interrupted(kind: TestedStore.Kind) async throws {
         let base = try await TestedStore(kind)
         let commands = RelocationCommands(store: InterruptedStore(base: base, other: OrderBox(label: "x", capacity: 5)))
-        await #expect(throws: DistributeItem.Failure.noRoom) { try await commands.handle(DistributeItem(title: "a")) }
-        await #expect(throws: RemoveBox.Failure.unknownBox) { try await commands.handle(RemoveBox(boxID: 2)) }
+        await #expect(throws: DistributeItem.Refusal.noRoom) { try await commands.handle(DistributeItem(title: "a")) }
+        await #expect(throws: RemoveBox.Refusal.unknownBox) { try await commands.handle(RemoveBox(boxID: 2)) }
         var replay = Replay()
         for event in base.events { replay.apply(event) }
         #expect(replay.contradictions == [])

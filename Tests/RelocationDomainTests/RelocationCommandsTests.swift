@@ -55,7 +55,7 @@ struct RelocationCommandsTests {
 
     @Test("DistributeItem without room emits ItemDistributionFailed")
     func noRoom() async throws {
-        let events = try await refusal(DistributeItem.Failure.noRoom) {
+        let events = try await refusal(DistributeItem.Refusal.noRoom) {
             _ = try await $0.handle(DistributeItem(title: "x"))
         }
         #expect(same(events, [ItemDistributionFailed(itemTitle: "x")]))
@@ -63,7 +63,7 @@ struct RelocationCommandsTests {
 
     @Test("DistributeItem with an invalid title emits nothing")
     func invalidTitle() async throws {
-        let events = try await refusal(DistributeItem.Failure.invalidTitle) {
+        let events = try await refusal(DistributeItem.Refusal.invalidTitle) {
             _ = try await $0.handle(DistributeItem(title: "a\0b"))
         }
         #expect(events.isEmpty)
@@ -71,11 +71,11 @@ struct RelocationCommandsTests {
 
     @Test("OrderBox refused emits nothing")
     func invalidOrder() async throws {
-        var events = try await refusal(OrderBox.Failure.invalidCapacity) {
+        var events = try await refusal(OrderBox.Refusal.invalidCapacity) {
             _ = try await $0.handle(OrderBox(label: "x", capacity: 7))
         }
         #expect(events.isEmpty)
-        events = try await refusal(OrderBox.Failure.invalidLabel) {
+        events = try await refusal(OrderBox.Refusal.invalidLabel) {
             _ = try await $0.handle(OrderBox(label: "", capacity: 5))
         }
         #expect(events.isEmpty)
@@ -83,7 +83,7 @@ struct RelocationCommandsTests {
 
     @Test("RemoveBox of an unknown box emits BoxRemovalFailed")
     func unknownBox() async throws {
-        let events = try await refusal(RemoveBox.Failure.unknownBox) { try await $0.handle(RemoveBox(boxID: 9)) }
+        let events = try await refusal(RemoveBox.Refusal.unknownBox) { try await $0.handle(RemoveBox(boxID: 9)) }
         #expect(
             same(events, [BoxRemovalFailed(boxID: 9, reason: "there is no box 9; Contents lists those that there are")])
         )
@@ -91,7 +91,7 @@ struct RelocationCommandsTests {
 
     @Test("RemoveBox without room elsewhere emits BoxItemsRedistributionFailed, then BoxRemovalFailed")
     func noRoomElsewhere() async throws {
-        let events = try await refusal(RemoveBox.Failure.noRoomElsewhere) { try await $0.handle(RemoveBox(boxID: 1)) }
+        let events = try await refusal(RemoveBox.Refusal.noRoomElsewhere) { try await $0.handle(RemoveBox(boxID: 1)) }
         let reason = "the other boxes lack room for the items of box 1; order a box or remove items first"
         #expect(same(events, [BoxItemsRedistributionFailed(boxID: 1), BoxRemovalFailed(boxID: 1, reason: reason)]))
     }
@@ -99,12 +99,12 @@ struct RelocationCommandsTests {
     @Test("RemoveItem refused emits ItemRemovalFailed, whatever the reason")
     func itemRemoval() async throws {
         for (itemID, boxID, failure) in [(9, 1, .unknownItem), (1, 9, .unknownBox)]
-            as [(Int64, Int64, RemoveItem.Failure)]
+            as [(Int64, Int64, RemoveItem.Refusal)]
         {
             let events = try await refusal(failure) { try await $0.handle(RemoveItem(itemID: itemID, boxID: boxID)) }
             #expect(same(events, [ItemRemovalFailed(itemID: itemID, boxID: boxID)]))
         }
-        let events = try await refusal(RemoveItem.Failure.notInBox) {
+        let events = try await refusal(RemoveItem.Refusal.notInBox) {
             try await $0.handle(RemoveItem(itemID: 1, boxID: 2))
         }
         #expect(same(events, [ItemRemovalFailed(itemID: 1, boxID: 2)]))

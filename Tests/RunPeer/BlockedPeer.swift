@@ -12,7 +12,7 @@ enum BlockedPeer: RelayProgram {
             name: Blocked1.service, on: .address(options.required("bus")), exporting: Blocked1.self, journal: journal)
         // As a library in C does that waits for a device.
         service.handle(Blocked1.Hold.self) { _, _ in while true { pause() } }
-        service.handle(Blocked1.Book.self, in: journal) { book, _, unit in
+        service.handle(Blocked1.Book.self) { book, _, unit in
             try unit.publish(Blocked1.Booked(number: book.number))
             return NoReply()
         }

@@ -3,7 +3,7 @@ import RelayCore
 import TestSupport
 
 /// Both ends of `Runs1` as processes: `serve --bus ADDRESS` publishes until it is killed, `follow --bus ADDRESS` says what it sees.
-/// And the service of `Tally1`: see `TallyPeer`.
+/// And the services of `Tally1`, `Blocked1` and `Chain1`: see `TallyPeer`, `BlockedPeer`, `ChainPeer`.
 @main struct RunPeer {
     static func main() async throws {
         let options = ProgramOptions(Array(CommandLine.arguments.dropFirst()))
@@ -15,6 +15,7 @@ import TestSupport
             let edits = Int64(options.required("edits")) ?? 0
             try await TallyPeer(bus: bus, folder: options.required("state-directory"), edits: edits).run()
         case "blocked": await BlockedPeer.main()
+        case "chain": await ChainPeer.main()
         default: exit(64)
         }
     }

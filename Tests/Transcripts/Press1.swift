@@ -26,7 +26,7 @@ enum Press1: EventInterface {
         let copies: UInt8, scale: Double, isColour: Bool, mode: Mode
         let margins: Margins?, tags: [String]?, prices: [String: Int32]?, title: String?
         struct Reply: Codable, Sendable { let pages: Int32 }
-        enum Failure: String, CommandFailure, CaseIterable {
+        enum Refusal: String, CommandRefusal, CaseIterable {
             case jammed = "Jammed"
             var message: String { "paper is jammed; clear the press" }
         }
@@ -35,7 +35,7 @@ enum Press1: EventInterface {
         typealias Interface = Press1
         var tray: Int32, mode: Mode, title: String?
         static let initial = Self(tray: 1, mode: .draft, title: nil)
-        enum Refusal: String, CommandFailure, CaseIterable {
+        enum Refusal: String, CommandRefusal, CaseIterable {
             case noSuchTray = "NoSuchTray"
             var message: String { "there are trays 1 to 3" }
         }
@@ -45,7 +45,7 @@ enum Press1: EventInterface {
     static func start(on bus: Bus) async throws -> EventService {
         let press = try EventService(name: service, on: bus, exporting: Press1.self)
         press.handle(PrintPages.self) { command, _ in
-            guard command.copies <= 3 else { throw PrintPages.Failure.jammed }
+            guard command.copies <= 3 else { throw PrintPages.Refusal.jammed }
             try press.publish(
                 PagePrinted(
                     number: Int32(command.copies), mode: command.mode,

@@ -121,13 +121,14 @@ import Testing
         let service = try await startService()
         let relay = try EventRelay(following: "org.example.Printer", on: bus, interfaces: Printing1.self)
 
-        let states = relay.publisher.subscribe(to: EventRelay.State.self, onGap: .ignore) { state in
+        let states = relay.publisher.subscribe(to: EventRelay.State.self) { state in
             switch state {
             case .connecting: break
             case .active: screen.show("in step")
             case .interrupted: screen.show("the service or the bus is away; the relay comes back by itself")
             case .invalidated(let error): screen.show("for good: \(error.code.rawValue)")
             }
+        } onGap: { _ in
         }
 
         relay.activate()
@@ -138,8 +139,9 @@ import Testing
         #expect(await eventually { screen.lines.count == 3 && screen.lines.last == "in step" })
         let wary = try EventRelay(
             following: "org.example.Printer", on: bus, interfaces: Printing1.self, requiring: .user("nobody"))
-        let refusals = wary.publisher.subscribe(to: EventRelay.State.self, onGap: .ignore) { state in
+        let refusals = wary.publisher.subscribe(to: EventRelay.State.self) { state in
             if case .invalidated(let error) = state { screen.show("for good: \(error.code.rawValue)") }
+        } onGap: { _ in
         }
         wary.activate()
         #expect(await eventually { screen.lines.last == "for good: NotPermitted" })
@@ -250,8 +252,9 @@ import Testing
 
     @Test("NotificationCenter") func notifications() async throws {
         let publisher = EventPublisher(delivery: .immediate)
-        let opened = publisher.subscribe(to: WindowOpened.self, onGap: .ignore) { event in
+        let opened = publisher.subscribe(to: WindowOpened.self) { event in
             screen.show("opened \(event.title)")
+        } onGap: { _ in
         }
         publisher.publish(WindowOpened(title: "Jobs"))
 

@@ -38,7 +38,9 @@ import Testing
         try await harness.start(service)
         let relay = try EventRelay(following: "org.example.Analytics", on: harness.bus, interfaces: Analytics1.self)
         let counts = RecordingPublisher(relay.publisher)
-        let interest = relay.publisher.subscribe(to: UseCounted.self, delivery: .immediate, onGap: .ignore) { _ in }
+        let interest = relay.publisher.subscribe(to: UseCounted.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
         relay.activate()
         let publisher = EventPublisher()
         let trouble = Mutex<[String]>([])

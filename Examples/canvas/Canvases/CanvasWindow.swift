@@ -17,8 +17,14 @@ public import RelayEvents
     ) {
         (self.canvas, self.saver, self.pickFile) = (canvas, saver, pickFile)
         // Held weakly: a window that is closed hears nothing more, and nobody has to unsubscribe it.
-        publisher.subscribe(self, to: CanvasSaved.self, onGap: .ignore) { window, event in window.saved(event) }
-        publisher.subscribe(self, to: SavingCanvasFailed.self, onGap: .ignore) { window, event in window.failed(event) }
+        publisher.subscribe(self, to: CanvasSaved.self) { window, event in
+            window.saved(event)
+        } onGap: { _, _ in
+        }
+        publisher.subscribe(self, to: SavingCanvasFailed.self) { window, event in
+            window.failed(event)
+        } onGap: { _, _ in
+        }
     }
 
     public func draw(_ stroke: String) {

@@ -31,8 +31,9 @@ public actor MoveModel {
     /// - Parameter show: is called on the loop with what there is to show, now and after each change.
     public func start(show: @escaping @Sendable (MoveView) -> Void) throws {
         self.show = show
-        let states = relay.publisher.subscribe(to: EventRelay.State.self, onGap: .ignore) { [weak self] state in
+        let states = relay.publisher.subscribe(to: EventRelay.State.self) { [weak self] state in
             self?.assumeIsolated { model in model.change { $0.connection(state) } }
+        } onGap: { _ in
         }
         let contents = try relay.follow(Relocation1.self, pages: Contents()) { [weak self] pages in
             self?.assumeIsolated { model in

@@ -2,6 +2,7 @@ import CGTK
 import Glibc
 import MovingHouse
 import RelayCore
+import RelayGLib
 import Relocation
 
 /// The Relocation front end as a window. GTK's main loop drives everything of the relay's that the window sees.
@@ -36,10 +37,9 @@ import Relocation
             try model.start { [weak window] view in window?.assumeIsolated { $0.show(view) } }
         }
         window.assumeIsolated { $0.present(options) }
-        let source = target.attachToGLib()
+        let attachment = target.attach()
         relay.activate()
-        withExtendedLifetime((model, window)) { loop.run() }
-        g_source_remove(source)
+        withExtendedLifetime((model, window, attachment)) { loop.run() }
         relay.invalidate()
     }
 }
@@ -62,20 +62,4 @@ final class MainLoop: @unchecked Sendable {
     }
     func run() { g_main_loop_run(loop) }
     func quit() { g_main_loop_quit(loop) }
-}
-
-extension PollableTarget {
-    /// Has GLib's default main loop, and so GTK's, drain this. `g_source_remove` of the result ends that.
-    func attachToGLib() -> guint {
-        // GLib holds the target, and releases it when the source is removed.
-        let reference = Unmanaged.passRetained(self).toOpaque()
-        let drain: GUnixFDSourceFunc = { _, _, reference in
-            if let reference { Unmanaged<PollableTarget>.fromOpaque(reference).takeUnretainedValue().drain() }
-            return 1  // G_SOURCE_CONTINUE
-        }
-        let release: GDestroyNotify = { reference in
-            if let reference { Unmanaged<PollableTarget>.fromOpaque(reference).release() }
-        }
-        return g_unix_fd_add_full(G_PRIORITY_DEFAULT, fileDescriptor, G_IO_IN, drain, reference, release)
-    }
 }

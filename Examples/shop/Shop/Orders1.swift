@@ -35,13 +35,13 @@ public struct PlaceOrder: Command {
         public let orderID: Int64
         public init(orderID: Int64) { self.orderID = orderID }
     }
-    public enum Failure: String, CommandFailure { case nothingOrdered = "NothingOrdered" }
+    public enum Refusal: String, CommandRefusal { case nothingOrdered = "NothingOrdered" }
 }
 public struct ShipOrder: Command {
     public typealias Interface = Orders1
     public let orderID: Int64
     public init(orderID: Int64) { self.orderID = orderID }
-    public enum Failure: String, CommandFailure {
+    public enum Refusal: String, CommandRefusal {
         case unknownOrder = "UnknownOrder"
         case alreadyShipped = "AlreadyShipped"
     }

@@ -54,7 +54,7 @@ struct OpenShop {
             try await shop.relay.call(ShipOrder(orderID: number))
         }
         let history = OrderHistory()
-        try shop.relay.subscribe(history, to: Orders1.self, from: .beginning)
+        try history.follow(shop.relay, from: .beginning)
         #expect(await eventually { history.lines.count == 6 })
         #expect(
             history.lines == (1...3).flatMap { ["#\($0) placed: 1 × Tea", "#\($0) shipped"] })

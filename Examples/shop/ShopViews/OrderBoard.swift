@@ -21,8 +21,9 @@ import Shop
         } onFailure: { [weak self] error in
             if error.code == .readOnly { self?.followEvents(of: relay) } else { self?.trouble = error.message }
         }
-        let climate = try relay.subscribe(to: TemperatureMeasured.self, onGap: .ignore) { [weak self] event in
+        let climate = try relay.subscribe(to: TemperatureMeasured.self) { [weak self] event in
             self?.celsius = event.celsius
+        } onGap: { _ in
         }
         subscriptions = [orders, climate]
     }

@@ -51,8 +51,8 @@ import ShopViews
     /// Prints what happens, each event once, whatever is killed in between.
     static func watch(_ relay: EventRelay, _ name: String) async throws {
         let history = OrderHistory { print($0) }
-        try relay.subscribe(history, to: Orders1.self, from: .resuming(name))
-        for await state in relay.states { if case .invalidated(let error) = state { throw error } }
+        try history.follow(relay, from: .resuming(name))
+        try await relay.run()
         withExtendedLifetime(history) {}
     }
 }

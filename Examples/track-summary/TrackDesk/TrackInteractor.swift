@@ -8,7 +8,7 @@ public struct TrackInteractor: Sendable {
 
     public func add(_ track: Track, in unit: inout some TrackUnit & ~Copyable) throws -> Int64 {
         guard let measures = TrackMeasures(track), let pointCount = Int32(exactly: measures.pointCount) else {
-            throw ImportTrack.Failure.notATrack("the file has no point, or too many")
+            throw ImportTrack.Refusal.notATrack("the file has no point, or too many")
         }
         let trackID = try unit.nextTrackID()
         let summary = TrackSummary(
@@ -22,8 +22,8 @@ public struct TrackInteractor: Sendable {
         return trackID
     }
     public func rename(_ command: RenameTrack, in unit: inout some TrackUnit & ~Copyable) throws {
-        guard let present = try unit.name(of: command.trackID) else { throw RenameTrack.Failure.unknownTrack }
-        guard TrackName.isFit(command.name) else { throw RenameTrack.Failure.unfitName }
+        guard let present = try unit.name(of: command.trackID) else { throw RenameTrack.Refusal.unknownTrack }
+        guard TrackName.isFit(command.name) else { throw RenameTrack.Refusal.unfitName }
         if command.name == present { return }
         try unit.setName(of: command.trackID, to: command.name)
         try unit.publish(TrackRenamed(trackID: command.trackID, name: command.name))

@@ -23,7 +23,7 @@ public struct TrackServiceFactory: Sendable {
             let trackID = try await journal.unitOfWork { unit in try interactor.add(track, in: &unit) }
             return ImportTrack.Reply(trackID: trackID)
         }
-        service.handle(RenameTrack.self, in: journal) { command, _, unit in
+        service.handle(RenameTrack.self) { command, _, unit in
             try interactor.rename(command, in: &unit)
         }
         service.handle(ListTracks.self) { _, _ in
@@ -36,7 +36,7 @@ public struct TrackServiceFactory: Sendable {
         }
         return service
     }
-    private static func track(in gpx: [UInt8]) throws(ImportTrack.Failure) -> Track {
+    private static func track(in gpx: [UInt8]) throws(ImportTrack.Refusal) -> Track {
         do throws(GPXFault) { return try GPX.parse(gpx) } catch { throw .notATrack(error.description) }
     }
 }

@@ -4,26 +4,22 @@ public import Tracks
 /// Tracks in SQLite, in the journal's own file.
 extension UnitOfWork: TrackUnit {
     public mutating func nextTrackID() throws -> Int64 {
-        try query("SELECT COALESCE(MAX(id), 0) + 1 AS next FROM tracks") { row in try row["next"] }[0]
+        try query("SELECT COALESCE(MAX(id), 0) + 1 FROM tracks", as: Int64.self)[0]
     }
     public mutating func insert(_ track: TrackSummary) throws {
         try execute(
-            "INSERT INTO tracks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                SQLValue(track.trackID), SQLValue(track.name), SQLValue(track.pointCount),
-                SQLValue(track.distanceMetres), SQLValue(track.ascentMetres), SQLValue(track.durationSeconds),
-                SQLValue(track.southDegrees), SQLValue(track.westDegrees), SQLValue(track.northDegrees),
-                SQLValue(track.eastDegrees),
-            ])
+            """
+            INSERT INTO tracks VALUES (
+                \(track.trackID), \(track.name), \(track.pointCount), \(track.distanceMetres), \(track.ascentMetres),
+                \(track.durationSeconds), \(track.southDegrees), \(track.westDegrees), \(track.northDegrees),
+                \(track.eastDegrees))
+            """)
     }
     public mutating func name(of trackID: Int64) throws -> String? {
-        let names: [String] = try query("SELECT name FROM tracks WHERE id = ?", [SQLValue(trackID)]) { row in
-            try row["name"]
-        }
-        return names.first
+        try query("SELECT name FROM tracks WHERE id = \(trackID)", as: String.self).first
     }
     public mutating func setName(of trackID: Int64, to name: String) throws {
-        try execute("UPDATE tracks SET name = ? WHERE id = ?", [SQLValue(name), SQLValue(trackID)])
+        try execute("UPDATE tracks SET name = \(name) WHERE id = \(trackID)")
     }
 }
 

@@ -11,8 +11,9 @@ public import TrackViews
     public init(_ view: any TrackView, _ publisher: EventPublisher) {
         self.view = view
         // Held weakly: the window owns the presenter.
-        publisher.subscribe(self, to: TrackTrouble.self, onGap: .ignore) { presenter, trouble in
+        publisher.subscribe(self, to: TrackTrouble.self) { presenter, trouble in
             presenter.show(trouble.text)
+        } onGap: { _, _ in
         }
     }
 

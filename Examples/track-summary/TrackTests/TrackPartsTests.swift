@@ -64,9 +64,9 @@ import Tracks
         let service = try EventService(
             name: "org.example.Tracks", on: harness.bus, exporting: Tracks1.self, journal: MemoryLog())
         service.handle(ImportTrack.self) { command, _ in
-            throw ImportTrack.Failure.notATrack("line 7: \(command.gpx.count) bytes")
+            throw ImportTrack.Refusal.notATrack("line 7: \(command.gpx.count) bytes")
         }
-        service.handle(RenameTrack.self) { _, _ in throw RenameTrack.Failure.unknownTrack }
+        service.handle(RenameTrack.self) { _, _ in throw RenameTrack.Refusal.unknownTrack }
         service.handle(ListTracks.self) { _, _ in ListTracks.Reply(epoch: 1, sequence: 0, tracks: []) }
         try await harness.start(service)
         let relay = try EventRelay(following: "org.example.Tracks", on: harness.bus, interfaces: Tracks1.self)
@@ -91,7 +91,7 @@ import Tracks
         #expect(summary.name == "Line" && summary.pointCount == 2 && summary.ascentMetres == nil)
         #expect(abs(summary.distanceMetres - 111_195) < 1)
         #expect(unit.recording.events(of: TrackImported.self) == [TrackImported(track: summary)])
-        #expect(throws: ImportTrack.Failure.self) { try TrackInteractor().add(Track(segments: []), in: &unit) }
+        #expect(throws: ImportTrack.Refusal.self) { try TrackInteractor().add(Track(segments: []), in: &unit) }
         #expect(unit.recording.events.count == 1)
     }
     @Test(
@@ -110,11 +110,11 @@ import Tracks
         let interactor = TrackInteractor()
         for _ in 1...2 { try interactor.rename(RenameTrack(trackID: 1, name: "Labe"), in: &unit) }
         for name in ["", " ", "a\nb", "\u{202e}x", String(repeating: "x", count: 81)] {
-            #expect(throws: RenameTrack.Failure.unfitName) {
+            #expect(throws: RenameTrack.Refusal.unfitName) {
                 try interactor.rename(RenameTrack(trackID: 1, name: name), in: &unit)
             }
         }
-        #expect(throws: RenameTrack.Failure.unknownTrack) {
+        #expect(throws: RenameTrack.Refusal.unknownTrack) {
             try interactor.rename(RenameTrack(trackID: 2, name: "Oder"), in: &unit)
         }
         #expect(unit.tracks[1]?.name == "Labe")

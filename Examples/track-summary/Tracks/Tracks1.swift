@@ -59,7 +59,7 @@ public struct ImportTrack: Command {
         public init(trackID: Int64) { self.trackID = trackID }
     }
     /// The message has the line, and what is wrong there.
-    public enum Failure: CommandFailure {
+    public enum Refusal: CommandRefusal {
         case notATrack(String)
         public var errorName: String { "NotATrack" }
         public var message: String {
@@ -77,7 +77,7 @@ public struct RenameTrack: Command {
     public typealias Interface = Tracks1
     public let trackID: Int64, name: String
     public init(trackID: Int64, name: String) { (self.trackID, self.name) = (trackID, name) }
-    public enum Failure: String, CommandFailure, CaseIterable {
+    public enum Refusal: String, CommandRefusal, CaseIterable {
         case unknownTrack = "UnknownTrack"
         case unfitName = "UnfitName"
         public var message: String {

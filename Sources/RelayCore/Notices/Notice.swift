@@ -1,6 +1,6 @@
 public import RelayEvents
 
-/// A report of a running service or journal to the administrator: what happened, and what to do about it.
+/// A report of a running service, journal or relay: what happened, and what to do about it.
 ///
 /// ```swift
 /// let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal) { notice in
@@ -59,9 +59,10 @@ public struct Notice: Sendable, CustomStringConvertible {
     /// How many notices of this kind were left out since the last one. At most five of a kind are reported at once,
     /// then one a minute.
     public package(set) var suppressed: Int
-    /// The error that a command's handler threw; nil in notices of other kinds.
+    /// The error behind it: of a handler that threw, of the bus, of a file.
     ///
-    /// It is the handler's own value: its text may contain fields of the command. `message` names only its type.
+    /// That of a handler is the handler's own value: its text may contain fields of the event or the command. `message`
+    /// names only its type.
     public let cause: (any Error)?
 
     package init(
@@ -97,4 +98,18 @@ extension Notice.Kind {
     public static let readFailed = Self(rawValue: "ReadFailed")
     /// The journal has no room, so commits are refused, or it has room again.
     public static let storageFull = Self(rawValue: "StorageFull")
+    /// A subscription's handler threw: it is called again with the same event, or its subscription has ended.
+    public static let handlerFailed = Self(rawValue: "HandlerFailed")
+    /// A position of `.resuming` could not be written, or was found damaged. If it was not written, some events come again
+    /// after the next start. If it is damaged, for example after a power loss, an older copy is used.
+    public static let cursorFailed = Self(rawValue: "CursorFailed")
+    /// Something keeps the relay from the bus, or from a ring or a long replay: reported once for each outage. Without a
+    /// ring, or a socket for a replay, events still arrive, but more slowly.
+    public static let connectionFailed = Self(rawValue: "ConnectionFailed")
+    /// The service lacks an interface that has a subscription.
+    public static let interfaceMissing = Self(rawValue: "InterfaceMissing")
+    /// A relay's publisher has a subscription to a domain event that the relay does not follow: nothing will come.
+    public static let notFollowed = Self(rawValue: "NotFollowed")
+    /// An object was released while it was subscribed, which ended its subscription: nobody else held it.
+    public static let subscriberReleased = Self(rawValue: "SubscriberReleased")
 }

@@ -39,6 +39,10 @@ public final class EventRelay: Sendable {
     let handlers = RunningHandlers()
     /// Of documents that the service has in another version.
     let bases = DocumentBases()
+    /// What goes wrong while it runs.
+    let notices: NoticeReporter
+    let failures = FailedHandlers()
+    let interests: RelayInterests
 
     /// Prepares to follow a service. Nothing happens before ``activate()``, so that the first subscriptions miss
     /// nothing.
@@ -57,17 +61,47 @@ public final class EventRelay: Sendable {
     ///   and only its user can enter it.
     /// - Parameter cursorNamespace: keeps the cursors apart from those of other programs, or of other uses in this one,
     ///   that follow the same service with the same names. 1 to 64 letters, digits, `_` and `-`.
+    /// - Parameter onNotice: is called with each notice of the relay: see ``Notice/Kind``. Calls come one at a time on a
+    ///   separate thread.
     /// - Throws: `.unsupportedType` for a type that D-Bus cannot carry; the message names the type, the field and the
     ///   reason. `.invalidArgument` for a bad name of the service or the host.
     public convenience init(
         following service: String, at host: String? = nil, on bus: Bus = .session,
         interfaces: any EventInterface.Type...,
         delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
-        activation: Activation = .onDemand, cursors: String? = nil, cursorNamespace: String? = nil
+        activation: Activation = .onDemand, cursors: String? = nil, cursorNamespace: String? = nil,
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
+    ) throws {
+        try self.init(
+            following: service, at: host, on: bus, interfaces: interfaces, delivery: delivery, requiring: requirement,
+            activation: activation, cursors: cursors, cursorNamespace: cursorNamespace, onNotice: onNotice)
+    }
+    /// Prepares to follow a service, with interfaces that are chosen at run time.
+    ///
+    /// In all other respects it works like the initialiser that takes single interfaces.
+    ///
+    /// - Parameter service: the bus name.
+    /// - Parameter host: another host, whose service of that name is followed by its mirror on this bus.
+    /// - Parameter bus: the bus to connect to.
+    /// - Parameter interfaces: the interfaces whose events, documents and commands are used.
+    /// - Parameter delivery: where to run handlers that are not isolated to an actor.
+    /// - Parameter requirement: the condition that the owner of the name must meet.
+    /// - Parameter activation: whether the bus is asked to start an absent service.
+    /// - Parameter cursors: the folder in which `.resuming` keeps positions.
+    /// - Parameter cursorNamespace: keeps the cursors apart from those of other programs.
+    /// - Parameter onNotice: is called with each notice of the relay.
+    /// - Throws: as the initialiser that takes single interfaces.
+    public convenience init(
+        following service: String, at host: String? = nil, on bus: Bus = .session,
+        interfaces: [any EventInterface.Type],
+        delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
+        activation: Activation = .onDemand, cursors: String? = nil, cursorNamespace: String? = nil,
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         let name = if let host { try MirrorName(of: service, at: host).description } else { service }
         try self.init(
-            name, bus, interfaces, delivery, requirement, activation, cursors, .none, namespace: cursorNamespace)
+            name, bus, interfaces, delivery, requirement, activation, cursors, .none, namespace: cursorNamespace,
+            onNotice: onNotice)
     }
     /// With faults for tests of its cursors.
     package convenience init(
@@ -79,32 +113,44 @@ public final class EventRelay: Sendable {
     /// With or without rings, and with its own timing.
     package convenience init(
         following service: String, on bus: Bus, interfaces: any EventInterface.Type...,
-        requiring requirement: PeerRequirement = .anyone, usesRings: Bool, timing: RelayTiming = RelayTiming()
+        requiring requirement: PeerRequirement = .anyone, usesRings: Bool = true, cursors: String? = nil,
+        timing: RelayTiming, onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
-        try self.init(service, bus, interfaces, .background, requirement, .onDemand, nil, .none, usesRings, timing)
+        try self.init(
+            service, bus, interfaces, .background, requirement, .onDemand, cursors, .none, usesRings, timing,
+            onNotice: onNotice)
     }
-    /// Of interfaces that are chosen at run time.
-    package convenience init(following service: String, on bus: Bus, interfaces: [any EventInterface.Type]) throws {
-        try self.init(service, bus, interfaces, .background, .anyone, .onDemand, nil, .none)
+    package convenience init(
+        following service: String, on bus: Bus, interfaces: any EventInterface.Type...,
+        requiring requirement: PeerRequirement = .anyone, usesRings: Bool
+    ) throws {
+        try self.init(service, bus, interfaces, .background, requirement, .onDemand, nil, .none, usesRings)
     }
     private init(
         _ service: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], _ delivery: DeliveryTarget,
         _ requirement: PeerRequirement, _ activation: Activation, _ cursors: String?, _ faults: CursorFaults,
-        _ usesRings: Bool = true, _ timing: RelayTiming = RelayTiming(), namespace: String? = nil
+        _ usesRings: Bool = true, _ timing: RelayTiming = RelayTiming(), namespace: String? = nil,
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         var contract = RelayContract()
         for interface in interfaces { try contract.add(interface) }
-        let interests = RelayInterests(contract)
+        let notices = NoticeReporter(onNotice, timing.notices)
+        self.notices = notices
+        let interests = RelayInterests(contract, notices)
+        self.interests = interests
         self.service = service
         commands = contract.commands
         self.interfaces = contract.interfaces
         let publisher = EventPublisher(delivery: delivery, interest: interests)
         self.publisher = publisher
-        receivers = RelayReceivers(publisher, contract.receivers, contract.interfaces)
+        receivers = RelayReceivers(publisher, contract.receivers, contract.interfaces, notices)
         follower = try ServiceFollower(
             service: service, on: bus, requiring: requirement, activation: activation, durable: contract.durable,
             cursors: cursors, cursorNamespace: namespace, usesRings: usesRings, timing: timing, faults: faults,
             onCursorFailure: { [weak publisher] name, error in
+                notices.report(
+                    .cursorFailed, .warning, "the position '\(name)' of \(service): \(error.message)",
+                    of: .init(code: error.code), cause: error)
                 publisher?.publish(CursorFailure(name: name, error: error))
             }, sink: receivers)
         interests.start(follower)
@@ -173,12 +219,7 @@ public final class EventRelay: Sendable {
     /// The state of the connection: the present one, then every change. The sequence ends after
     /// ``State/invalidated(_:)``, or with the relay.
     ///
-    /// A program that lives as long as its relay ends with the error of ``State/invalidated(_:)``. The loop alone would end
-    /// it as if all were well:
-    ///
-    /// ```swift
-    /// for await state in relay.states { if case .invalidated(let error) = state { throw error } }
-    /// ```
+    /// A program that lives as long as its relay calls ``run()``, which throws the error of ``State/invalidated(_:)``.
     ///
     /// The sequence holds 64 states; a slow reader misses the oldest. To receive states in order with events, subscribe
     /// to ``State`` at the ``publisher``, as to any event.
@@ -212,16 +253,17 @@ public final class EventRelay: Sendable {
     /// service is absent, the bus starts it for the call if it can. Otherwise the call ends with `.unavailable`.
     ///
     /// - Parameter command: the request.
-    /// - Parameter timeout: how long to wait.
+    /// - Parameter timeout: how long to wait. nil means 25 seconds; for a command that requires polkit, 150, since a person
+    ///   may be asked, who has two minutes.
     /// - Returns: the reply, the refusal, or the failure: `.unavailable` if there is no service or it went away,
     ///   `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service has another version of the command,
     ///   `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
-    public func outcome<C: Command>(of command: C, timeout: Duration = .seconds(25)) async -> CommandOutcome<C> {
+    public func outcome<C: Command>(of command: C, timeout: Duration? = nil) async -> CommandOutcome<C> {
         do throws(RelayError) {
             let (codec, call) = try prepare(command)
             return codec.outcome(
                 of: await follower.core.calls.result(
-                    of: call, codec.form, timeout: timeout, isCancellable: C.isCancellable))
+                    of: call, codec.form, timeout: timeout ?? codec.form.patience, isCancellable: C.isCancellable))
         } catch {
             return .failed(error)
         }
@@ -240,30 +282,19 @@ public final class EventRelay: Sendable {
     /// do {
     ///     let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
     ///     try await relay.call(CancelJob(jobID: reply.jobID))
-    /// } catch RelayError.refused(PrintJob.Failure.tooLong) {
+    /// } catch PrintJob.Refusal.tooLong {
     ///     print("too long")
-    /// } catch .refused {
-    ///     print("the printer does not take that")
     /// } catch {
     ///     print("the printer cannot be reached: \(error)")
     /// }
     /// ```
     ///
     /// - Parameter command: the request.
-    /// - Parameter timeout: how long to wait.
+    /// - Parameter timeout: how long to wait: see ``outcome(of:timeout:)``.
     /// - Returns: the reply.
-    /// - Throws: always a ``RelayError``: `.refused` if the handler refused, or the error of
-    ///   ``CommandOutcome/failed(_:)``. It never throws the command's own `Failure`: `catch PrintJob.Failure.tooLong`
-    ///   compiles, as it does over any call, and never matches. Write
-    ///   `catch RelayError.refused(PrintJob.Failure.tooLong)`.
-    // Not `throws(RelayError)`: a `catch` of some codes over it, in a function that throws and has a `var`, crashes the
-    // compiler (6.3.1). For `do throws(RelayError)` there is `outcome(of:).get()`.
-    //
-    // Tried against a `catch` of the command's own `Failure`: an unavailable `~=` is not asked, since the case of an enum
-    // is a pattern of the language; a `Failure` that is no `Error` would not compile there, but could not be thrown by a
-    // handler; and throwing the `Failure` itself would make every `catch let error as RelayError` miss refusals. In a
-    // closure, `catch .refused(…)` finds no other type than `Code`: so the matching form spells `RelayError`.
-    public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply {
+    /// - Throws: the command's `Refusal` as it is, if the handler refused. Otherwise the ``RelayError`` of
+    ///   ``CommandOutcome/failed(_:)``.
+    public func call<C: Command>(_ command: C, timeout: Duration? = nil) async throws -> C.Reply {
         try await outcome(of: command, timeout: timeout).get()
     }
     /// Sends a command without a reply once, and waits until it has run. In all other respects it works like
@@ -271,146 +302,17 @@ public final class EventRelay: Sendable {
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
-    /// - Throws: always a ``RelayError``: `.refused` if the handler refused, or the error of
+    /// - Throws: the command's `Refusal` as it is, if the handler refused. Otherwise the ``RelayError`` of
     ///   ``CommandOutcome/failed(_:)``.
-    public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws
+    public func call<C: Command>(_ command: C, timeout: Duration? = nil) async throws
     where C.Reply == NoReply {
         _ = try await outcome(of: command, timeout: timeout).get()
     }
 
-    // MARK: Subscriptions, live or from a position
-
-    /// Calls `handler` with each event of a type, beginning at `start`; by default from now on.
-    ///
-    /// Code that knows no bus subscribes to live events at ``publisher``.
-    ///
-    /// - Order: that of the interface: first the journal's events, then the live ones, each once. There is no order
-    ///   between two positioned subscriptions, or between a positioned subscription and the publisher's.
-    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
-    /// - Loss: a gap stands in place of events that the journal no longer has, that a volatile interface lost, or that
-    ///   cannot be decoded. If the buffer overflows, a subscription to a durable interface reads the dropped events
-    ///   from the journal, without a gap; on a volatile interface, the buffer's policy applies. The subscription uses
-    ///   the memory of two pages of the journal (256 KiB each), and of the buffered events.
-    /// - Cancellation: by the subscription, which must be kept. After `cancel()` on the handler's own actor, the
-    ///   handler is not called again. ``invalidate()`` ends the subscription at once; if the relay ends in another way,
-    ///   the subscription first delivers the events that it holds. With `.resuming`, the position is written within 100
-    ///   ms after the handler has returned, and at the end, so after a crash the last events come again. A
-    ///   ``CursorFailure`` reports that the position cannot be written.
-    /// - Parameter type: the type of event.
-    /// - Parameter start: where to begin.
-    /// - Parameter buffer: how many live events are held.
-    /// - Parameter handler: is called with each event.
-    /// - Parameter onGap: is called with each gap.
-    /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: `.notFound` for an event whose interface the relay was not made for, or that its contract lacks. For
-    ///   `.resuming`: `.conflict` while the name is in use; `.invalidArgument` for a bad name, a damaged file, or one
-    ///   that was made for other events; `.unavailable` or `.notPermitted` for a folder that cannot be used.
-    public func subscribe<E: DomainEvent>(
-        to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
-        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
-        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
-    ) throws -> Subscription { try subscribe(type, start, buffer, handler, onGap) }
-    /// Calls `handler` with each event of a type, beginning at `start`, and ignores gaps.
-    ///
-    /// Order, isolation and cancellation are those of ``subscribe(to:from:buffer:_:onGap:)``. Only
-    /// ``Subscription/missed`` counts the missing events.
-    ///
-    /// - Parameter type: the type of event.
-    /// - Parameter start: where to begin.
-    /// - Parameter buffer: how many live events are held.
-    /// - Parameter onGap: `.ignore`.
-    /// - Parameter handler: is called with each event.
-    /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
-    public func subscribe<E: DomainEvent>(
-        to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
-        onGap: GapHandling,
-        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void
-    ) throws -> Subscription { try subscribe(type, start, buffer, handler, nil) }
-    private func subscribe<E: DomainEvent>(
-        _ type: E.Type, _ start: StreamPosition, _ buffer: EventBuffer,
-        _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
-        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
-    ) throws -> Subscription {
-        let source = try source(of: type, from: start, buffer)
-        return deliver(source.source, begin: source.begin, handler, onGap)
-    }
-    /// Has the closures called where they are isolated, else where the publisher delivers.
-    func deliver<Payload: Sendable>(
-        _ source: ReplaySource<Payload>, begin: () -> Void,
-        _ handler: @escaping @isolated(any) @Sendable (Payload) -> Void,
-        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
-    ) -> Subscription {
-        let route: DeliveryRoute?
-        if let actor = handler.isolation ?? onGap?.isolation {
-            route = .closures(on: actor)
-        } else if case .immediate = publisher.delivery.kind {
-            route = nil
-        } else {
-            route = .closures(publisher.delivery)
-        }
-        let areApart = onGap?.isolation.map { actor in handler.isolation.map { $0 !== actor } ?? false } ?? false
-        let body = ReplayHandler(
-            source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } }, maySuspend: areApart)
-        handlers.add(body)
-        body.begin()
-        begin()
-        return Subscription(body)
-    }
-    /// The events of a type, beginning at `start`, as a sequence.
-    ///
-    /// Order and loss are those of ``subscribe(to:from:buffer:_:onGap:)``. An event counts as handled when the next one
-    /// is requested. The stream begins when it is created. When the relay ends, the stream yields the events that it
-    /// holds, then ends.
-    ///
-    /// - Parameter type: the type of event.
-    /// - Parameter start: where to begin.
-    /// - Parameter buffer: how many live events are held.
-    /// - Returns: the stream.
-    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
-    public func events<E: DomainEvent>(
-        of type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard
-    ) throws -> EventStream<E> {
-        let source = try source(of: type, from: start, buffer)
-        source.begin()
-        return EventStream(ReplayStream(source.source))
-    }
-    /// The events of a whole interface, beginning at `start`, in the interface's order. Use this to rebuild a state.
-    ///
-    /// An event counts as handled when the next one is requested. The stream begins when it is created. When the relay
-    /// ends, the stream yields the events that it holds, then ends. Its cursor covers all events of the interface,
-    /// including those that a later version adds.
-    ///
-    /// - Parameter interface: the interface.
-    /// - Parameter start: where to begin.
-    /// - Parameter buffer: how many live events are held.
-    /// - Returns: the stream.
-    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
-    public func events<I: EventInterface>(
-        in interface: I.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard
-    ) throws -> EventStream<any DomainEvent> {
-        try check(I.self, "\(I.name)")
-        var decoders: [String: AnyEventDecoder] = [:]
-        func add<E: DomainEvent>(_ type: E.Type) throws { decoders[E.name] = try EventDecoder(type) }
-        for type in I.contract.events { try add(type) }
-        let source = try follower.source(I.name, names: nil, from: start, buffer, ReplayDecoding(decoders))
-        source.begin()
-        return EventStream(ReplayStream(source.source))
-    }
-    func source<E: DomainEvent>(
-        of type: E.Type, from start: StreamPosition, _ buffer: EventBuffer
-    ) throws -> (source: ReplaySource<E>, begin: () -> Void) {
-        guard E.Interface.contract.events.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) else {
-            throw unlisted(E.Interface.self, E.name)
-        }
-        try check(E.Interface.self, E.name)
-        return try follower.source(
-            E.Interface.name, names: [E.name], from: start, buffer, ReplayDecoding(EventDecoder(type)))
-    }
     func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
         if !interfaces.includes(interface) { throw unlisted(interface, what) }
     }
-    private func unlisted<I: EventInterface>(_ interface: I.Type, _ what: String) -> RelayError {
+    func unlisted<I: EventInterface>(_ interface: I.Type, _ what: String) -> RelayError {
         RelayError(.notFound, interfaces.unlisted(interface, what))
     }
 }

@@ -32,9 +32,9 @@ extension EventRelay {
     /// Reports that the state of an interface has changed: an `Event` on the relay's publisher.
     ///
     /// ```swift
-    /// relay.publisher.subscribe(to: EventRelay.InterfaceChange.self, onGap: .ignore) { change in
+    /// relay.publisher.subscribe(to: EventRelay.InterfaceChange.self) { change in
     ///     if case .missing(let reason) = change.state { warn(reason) }
-    /// }
+    /// } onGap: { _ in }
     /// ```
     public struct InterfaceChange: Event, Hashable {
         /// The interface's name.
@@ -43,18 +43,10 @@ extension EventRelay {
         public let state: InterfaceState
     }
 
-    /// Reports what keeps the relay from the bus, or from a ring or a long replay: an `Event` on the relay's publisher.
+    /// What keeps the relay from the bus, or from a ring or a long replay: an event on the relay's publisher, and a notice.
     ///
-    /// It is published once for each outage. The relay retries meanwhile, and stays in its ``State``. Without a
-    /// connection nothing arrives. Without a ring, or a socket for a replay, events still arrive, but more slowly.
-    ///
-    /// ```swift
-    /// relay.publisher.subscribe(to: EventRelay.ConnectionFailure.self, onGap: .ignore) { warn($0.error.message) }
-    /// ```
-    public struct ConnectionFailure: Event {
-        /// The reason, with what to do about it.
-        public let error: RelayError
-    }
+    /// Once for each outage. The relay retries meanwhile, and stays in its ``State``.
+    package struct ConnectionFailure: Event { package let error: RelayError }
 
     /// Whether the relay asks the bus to start an absent service.
     public struct Activation: Hashable, Sendable {

@@ -39,6 +39,14 @@ package struct RelayTiming: Hashable, Sendable {
     /// stands. A service announces its head after a quiet second: twice that.
     package var tick = Duration.seconds(2)
 
+    /// Before a handler that threw is called again with the same event. Documented at `subscribe`: what fails for a
+    /// moment, such as a connection or a lock, is back by then, and an event that no handler can take does not hold a
+    /// subscription for long.
+    package var handlerRetries: [Duration] = [.milliseconds(100), .milliseconds(500), .seconds(2), .seconds(8)]
+    /// For handlers that run when the relay's program is to end: as for a service's commands.
+    package var handlerPatience = Duration.seconds(10)
+    package var notices = NoticeTiming()
+
     // MARK: Rings
 
     /// Between attempts to get a ring after a refusal that passes soon: memory, file descriptors, a long queue.

@@ -202,18 +202,13 @@ extension EventService {
         }
     }
     private func checkHandlers() throws(RelayError) {
+        if let misfit = misfits.withLock({ $0.first }) { throw RelayError(.notFound, misfit) }
         for interface in interfaces {
             for command in interface.commands.values where !command.hasHandler {
                 throw RelayError(
                     .notFound,
                     "no handler for \(interface.name).\(command.name): call handle(\(command.name).self) before run()")
             }
-        }
-        if let stray = strays.withLock({ $0.first }) {
-            throw RelayError(
-                .notFound,
-                "a handler for \(stray), which \(name) does not export: list it in its interface's contract, or add "
-                    + "the interface to exporting")
         }
     }
 }

@@ -26,12 +26,14 @@ public final class EventService: Sendable {
     public let name: String
     let interfaces: [ExportedInterface]
     let events: ExportedEvents
-    let storage: (any EventLogStorage)?
+    package let storage: (any EventLogStorage)?
     let commands: [ObjectIdentifier: AnyExportedCommand]
+    /// What handlers publish by.
+    private let publisher: CommandPublisher
     let core: ServiceCore
     let rules = SubmissionRules()
-    /// Handlers of commands that are not exported.
-    let strays = Mutex<[String]>([])
+    /// Handlers that cannot be: why, each as a sentence.
+    let misfits = Mutex<[String]>([])
     let life = ServiceLife()
 
     /// Prepares a service of volatile interfaces. Nothing is on the bus before ``start()`` or ``run()``.
@@ -50,7 +52,7 @@ public final class EventService: Sendable {
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
         older: OlderInterface..., admitting admitted: PeerRequirement = .anyone,
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(
             name: name, on: bus, exporting: interfaces, older: older, admitting: admitted, onNotice: onNotice)
@@ -67,7 +69,7 @@ public final class EventService: Sendable {
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
         older: [OlderInterface] = [], admitting admitted: PeerRequirement = .anyone,
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(name, bus, interfaces, older: older, journal: nil, admitting: admitted, onNotice)
     }
@@ -129,6 +131,7 @@ public final class EventService: Sendable {
         }
         for interface in served where interface.log == nil { try interface.beginDocuments() }
         (self.name, self.events, self.storage) = (name, events, storage)
+        publisher = CommandPublisher(events, storage)
         self.interfaces = served
         commands = Dictionary(
             served.flatMap(\.commands.values).compactMap { command in command.type.map { ($0, command) } }
@@ -148,7 +151,7 @@ public final class EventService: Sendable {
 
     /// Answers a command. A later handler replaces an earlier one.
     ///
-    /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
+    /// An error of the command's `Refusal` reaches the caller as itself, a ``RelayError`` as its code, any other error
     /// as `.internalFailure`. `.invalidArgument`, `.notPermitted`, `.notFound`, `.conflict`, `.unavailable`,
     /// `.storageFull` and `.limitsExceeded` mean that nothing was done.
     ///
@@ -164,7 +167,7 @@ public final class EventService: Sendable {
     }
     /// Answers a command without a reply. A later handler replaces an earlier one.
     ///
-    /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
+    /// An error of the command's `Refusal` reaches the caller as itself, a ``RelayError`` as its code, any other error
     /// as `.internalFailure`.
     ///
     /// - Parameter type: the command.
@@ -180,9 +183,16 @@ public final class EventService: Sendable {
     }
     func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ExportedCommand<C>.Handler) {
         if let command = commands[ObjectIdentifier(type)] as? ExportedCommand<C> {
-            command.setHandler(handler)
+            command.setHandler(handler, publisher)
         } else {
-            strays.withLock { $0.append("\(C.Interface.name).\(C.name)") }
+            noteStray("\(C.Interface.name).\(C.name)")
         }
     }
+    func noteStray(_ command: String) {
+        noteMisfit(
+            "a handler for \(command), which \(name) does not export: list it in its interface's contract, or add the "
+                + "interface to exporting")
+    }
+    /// A handler that cannot be: the start throws why.
+    package func noteMisfit(_ reason: String) { misfits.withLock { $0.append(reason) } }
 }

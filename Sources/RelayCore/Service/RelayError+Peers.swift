@@ -5,7 +5,7 @@ extension RelayError {
     /// administrator's.
     var clauseForPeers: String { storageTrouble?.clauseForPeers ?? Self.kinds(of: self) }
     /// A disk's reason for the failure; nil: it has another one.
-    var storageTrouble: SystemError? {
+    package var storageTrouble: SystemError? {
         guard let system = (cause as? any SystemCaused)?.system, system.isOfDisk else { return nil }
         return system
     }

@@ -5,7 +5,7 @@
 ///     typealias Interface = Printing1
 ///     let title: String, pages: Int32
 ///     struct Reply: Codable, Sendable { let jobID: Int64 }
-///     enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+///     enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 /// }
 /// ```
 public protocol Command<Interface>: Codable, Sendable {
@@ -14,7 +14,9 @@ public protocol Command<Interface>: Codable, Sendable {
     /// The fields of the reply are the method's out arguments. Leave it out for a command that only succeeds or fails.
     associatedtype Reply: Codable & Sendable = NoReply
     /// The refusals that the command declares. Leave it out if there are none.
-    associatedtype Failure: CommandFailure = Never
+    associatedtype Refusal: CommandRefusal = Never
+    /// Not for refusals, which are declared as `Refusal`: a nested type of this name does not compile.
+    associatedtype Failure = Never where Failure == Never
     /// A struct that the command reports while it runs. Leave it out if it reports nothing.
     associatedtype Progress: Codable & Sendable = Never
     /// The method's member name. Defaults to the type's name.
@@ -47,9 +49,9 @@ public struct NoReply: Codable, Hashable, Sendable {
 /// data lists the refusals, and `relay-cli` shows them.
 ///
 /// ```swift
-/// enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }
+/// enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }
 /// ```
-public protocol CommandFailure: Error, Equatable {
+public protocol CommandRefusal: Error, Equatable {
     /// The last part of the D-Bus error's name.
     var errorName: String { get }
     /// Tells a person why the command refused, and what to do. Defaults to ``errorName``.
@@ -61,16 +63,16 @@ public protocol CommandFailure: Error, Equatable {
     init?(errorName: String, message: String)
 }
 
-extension CommandFailure {
+extension CommandRefusal {
     public var message: String { errorName }
 }
 
-extension CommandFailure where Self: RawRepresentable, RawValue == String {
+extension CommandRefusal where Self: RawRepresentable, RawValue == String {
     public var errorName: String { rawValue }
     public init?(errorName: String, message: String) { self.init(rawValue: errorName) }
 }
 
-extension Never: CommandFailure {
+extension Never: CommandRefusal {
     public var errorName: String { switch self {} }
     public init?(errorName: String, message: String) { nil }
 }

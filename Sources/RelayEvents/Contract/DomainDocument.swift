@@ -29,12 +29,14 @@ public protocol DomainDocument<Interface>: DomainEvent, Equatable {
 ///     typealias Interface = Printing1
 ///     var tray: Int32, isDuplex: Bool
 ///     static let initial = Self(tray: 1, isDuplex: false)
-///     enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
+///     enum Refusal: String, CommandRefusal, CaseIterable { case noSuchTray = "NoSuchTray" }
 /// }
 /// ```
 public protocol EditableDocument<Interface>: DomainDocument {
     /// The refusals that the service declares. Leave it out if there are none.
-    associatedtype Refusal: CommandFailure = Never
+    associatedtype Refusal: CommandRefusal = Never
+    /// Not for refusals, which are declared as `Refusal`: a nested type of this name does not compile.
+    associatedtype Failure = Never where Failure == Never
     /// Which peers may submit. Defaults to the interface's requirement.
     static var submitRequirement: PeerRequirement { get }
 }
@@ -58,7 +60,7 @@ public struct DocumentVersion: Codable, Hashable, Sendable {
 }
 
 /// Why a submission was not accepted. Nothing was changed.
-package enum SubmitFailure<Document: EditableDocument>: CommandFailure {
+package enum SubmitRefusal<Document: EditableDocument>: CommandRefusal {
     /// The document has another version than the one that the submission is based on.
     case conflict
     /// A conflict, too, but the service has forgotten the operations of that time. So a repeated submission may have
@@ -145,7 +147,7 @@ extension About {
 package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand, DocumentSubmission {
     package typealias Interface = Document.Interface
     package typealias Reply = DocumentVersion
-    package typealias Failure = SubmitFailure<Document>
+    package typealias Refusal = SubmitRefusal<Document>
     package static var name: String { "Submit\(Document.name)" }
     package static var requirement: PeerRequirement { Document.submitRequirement }
     package static var about: About { .submitting(Document.name) }

@@ -17,7 +17,7 @@
 ///
 /// In all other respects it is an ordinary ``EventInterface``: each event is published and sent as a value of its own
 /// type. Only the relay's subscribers see values of the enum.
-public protocol EnumInterface: EventInterface, Sendable {}
+public protocol EnumInterface: EventInterface, Subscribable {}
 
 extension ContractBuilder where Interface: EnumInterface {
     /// Adds the event of a case.

@@ -8,6 +8,11 @@
 /// ```
 public protocol Event: Sendable {}
 
+/// What a relay brings from a service: a type of ``DomainEvent``, or an ``EnumInterface`` with all its events.
+///
+/// Conform to one of those two; a type that only says `Subscribable` is refused by the relay.
+public protocol Subscribable: Sendable {}
+
 /// A fact that other processes learn about, carried as a D-Bus signal of its interface.
 ///
 /// Name it in the past tense. Its stored properties are the signal's arguments, in order.
@@ -18,7 +23,7 @@ public protocol Event: Sendable {}
 ///     let jobID: Int64, title: String, pages: Int32
 /// }
 /// ```
-public protocol DomainEvent<Interface>: Event, Codable {
+public protocol DomainEvent<Interface>: Event, Subscribable, Codable {
     /// The interface whose order, durability and permissions this event shares.
     associatedtype Interface: EventInterface
     /// The signal's member name. Defaults to the type's name.

@@ -10,7 +10,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     private var orphans = 0
     private var isDiscarded = false
     private let handler: Handler<AnyEventBox>
-    private let gapHandler: Handler<Gap>?
+    private let gapHandler: Handler<Gap>
     private let cancelled = Atomic<Bool>(false)
     private let onCancel: @Sendable (BufferedSubscriber) -> Void
     /// Where the handler runs lives as long as the subscription: the mailbox itself holds its actor weakly.
@@ -23,7 +23,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
 
     init(
         _ mailbox: Mailbox, _ buffer: EventBuffer, _ drops: DropCounts, _ handler: Handler<AnyEventBox>,
-        _ gapHandler: Handler<Gap>?, keeping place: (any Actor)?, while isAlive: (@Sendable () -> Bool)?,
+        _ gapHandler: Handler<Gap>, keeping place: (any Actor)?, while isAlive: (@Sendable () -> Bool)?,
         maySuspend: Bool, onCancel: @escaping @Sendable (BufferedSubscriber) -> Void
     ) {
         (self.mailbox, self.handler, self.gapHandler, self.onCancel) = (mailbox, handler, gapHandler, onCancel)
@@ -84,7 +84,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     /// What comes next has a handler that returns without waiting.
     var isSynchronous: Bool {
         guard case .sync = handler else { return false }
-        if case .async? = gapHandler { return orphans == 0 && queue.nextIsEvent }
+        if case .async = gapHandler { return orphans == 0 && queue.nextIsEvent }
         return true
     }
 
@@ -107,7 +107,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
         switch entry {
         case .event(let box, _): await handler(box)
         case .gaps(let run):
-            if let gapHandler { for gap in run.gaps where !isCancelled { await gapHandler(gap) } }
+            for gap in run.gaps where !isCancelled { await gapHandler(gap) }
             endIfClosed()
         }
         if isAlive?() == false { cancel() }
@@ -118,7 +118,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
         switch entry {
         case .event(let box, _): if case .sync(let body) = handler { body(box) }
         case .gaps(let run):
-            if case .sync(let body)? = gapHandler { for gap in run.gaps where !isCancelled { body(gap) } }
+            if case .sync(let body) = gapHandler { for gap in run.gaps where !isCancelled { body(gap) } }
             endIfClosed()
         }
         if isAlive?() == false { cancel() }

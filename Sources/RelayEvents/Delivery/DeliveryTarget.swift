@@ -67,6 +67,17 @@ package enum DeliveryPlace {
     case weakActor(WeakActor)
     case queue(DispatchQueue)
     case pollable(PollableTarget)
+    /// A queue or a foreign main loop, for handlers that await.
+    case executor(PlaceExecutor)
+
+    /// Where a task runs that delivers here; nil: its actor decides.
+    package var taskExecutor: (any TaskExecutor)? {
+        switch self {
+        case .threads: HandlerThreads.ofProcess
+        case .executor(let executor): executor
+        case .actor, .weakActor, .queue, .pollable: nil
+        }
+    }
 }
 
 /// Where a buffered subscription is delivered, and which subscriptions share its order.
@@ -95,12 +106,14 @@ package struct DeliveryRoute {
         case .pollable(let target): Self(.init(place: UInt(bitPattern: ObjectIdentifier(target))), .pollable(target))
         }
     }
+    /// A handler that awaits, on an actor, with an order of its own.
+    package static func task(on actor: any Actor) -> Self { Self(nil, place(of: actor)) }
     /// A task's own place, with an order of its own: what awaits between two handlers needs.
     package static func task(_ target: DeliveryTarget) -> Self {
         switch target.kind {
         case .immediate, .background, .actor: closures(target)
-        case .queue(let queue): Self(nil, .actor(SerialPlace(queue)))
-        case .pollable(let target): Self(nil, .actor(SerialPlace(target)))
+        case .queue(let queue): Self(nil, .executor(PlaceExecutor(queue)))
+        case .pollable(let target): Self(nil, .executor(PlaceExecutor(target)))
         }
     }
     /// An object whose handler may await, on an actor.
@@ -117,10 +130,11 @@ package struct DeliveryRoute {
             return Self(
                 .init(owner: owner, place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor), keeps: actor)
         case .queue(let queue):
-            return Self(.init(owner: owner, place: queue.identity), .actor(SerialPlace(queue)))
+            return Self(.init(owner: owner, place: queue.identity), .executor(PlaceExecutor(queue)))
         case .pollable(let target):
             return Self(
-                .init(owner: owner, place: UInt(bitPattern: ObjectIdentifier(target))), .actor(SerialPlace(target)))
+                .init(owner: owner, place: UInt(bitPattern: ObjectIdentifier(target))), .executor(PlaceExecutor(target))
+            )
         }
     }
     private static func place(of actor: any Actor) -> DeliveryPlace {

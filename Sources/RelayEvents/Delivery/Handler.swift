@@ -22,6 +22,7 @@ package func unisolated<Value>(_ handler: @escaping @isolated(any) @Sendable (Va
 {
     unsafeBitCast(handler, to: (@Sendable (Value) -> Void).self)
 }
+
 package func unisolated<First, Value>(
     _ handler: @escaping @isolated(any) @Sendable (First, Value) -> Void
 ) -> @Sendable (First, Value) -> Void {

@@ -4,13 +4,13 @@ import Synchronization
 final class ImmediateSubscriber: SubscriptionBody {
     /// Knows the event's type; gets a pointer to one.
     let call: @Sendable (UnsafeRawPointer) -> Void
-    private let gapHandler: (@Sendable (Gap) -> Void)?
+    private let gapHandler: @Sendable (Gap) -> Void
     private let cancelled = Atomic<Bool>(false)
     private let missedEvents = Mutex(0)
     private let onCancel: @Sendable (ImmediateSubscriber) -> Void
 
     init(
-        _ call: @escaping @Sendable (UnsafeRawPointer) -> Void, _ gapHandler: (@Sendable (Gap) -> Void)?,
+        _ call: @escaping @Sendable (UnsafeRawPointer) -> Void, _ gapHandler: @escaping @Sendable (Gap) -> Void,
         onCancel: @escaping @Sendable (ImmediateSubscriber) -> Void
     ) {
         (self.call, self.gapHandler, self.onCancel) = (call, gapHandler, onCancel)
@@ -22,7 +22,7 @@ final class ImmediateSubscriber: SubscriptionBody {
     func call(_ gap: Gap) {
         guard isActive else { return }
         missedEvents.withLock { $0 = Gap.sum($0, gap.count ?? 1) ?? .max }
-        gapHandler?(gap)
+        gapHandler(gap)
     }
     func cancel() {
         if cancelled.exchange(true, ordering: .sequentiallyConsistent) { return }

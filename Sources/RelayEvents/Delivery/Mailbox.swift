@@ -29,7 +29,8 @@ final class Mailbox: PlacedDelivery, HandlerHost {
             switch place {
             case .pollable?, nil: true
             case .queue?: state.tokens.isEmpty && state.consumer.isResting
-            case .threads?, .actor?, .weakActor?: state.isOver || state.tokens.isEmpty && state.consumer.isWaiting
+            case .threads?, .executor?, .actor?, .weakActor?:
+                state.isOver || state.tokens.isEmpty && state.consumer.isWaiting
             }
         }
     }

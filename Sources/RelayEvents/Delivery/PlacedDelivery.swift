@@ -1,7 +1,7 @@
 import Dispatch
 
-/// What is delivered at one place, one thing after the other: by a task of an actor or of the threads for handlers, by jobs
-/// of a queue or a pollable target, or at once.
+/// What is delivered at one place, one thing after the other: by a task of an actor, of the threads for handlers or of an
+/// executor, by jobs of a queue or a pollable target, or at once.
 package protocol PlacedDelivery: AnyObject, Sendable {
     /// Nil: on the thread that brings the news.
     var place: DeliveryPlace? { get }
@@ -31,14 +31,14 @@ extension PlacedDelivery {
     /// Detached: it must not have the priority and the task-local values of the code that subscribes.
     package func start() {
         switch place {
-        case .threads?: Task.detached(executorPreference: HandlerThreads.ofProcess) { await self.serve() }
-        case .actor?, .weakActor?: Task.detached { await self.serve() }
+        case .threads?, .executor?, .actor?, .weakActor?:
+            Task.detached(executorPreference: place?.taskExecutor) { await self.serve() }
         case .queue?, .pollable?, nil: break
         }
     }
     private func serve() async {
         switch place {
-        case .threads?: await serve(isolation: nil)
+        case .threads?, .executor?: await serve(isolation: nil)
         case .actor(let actor)?: await serve(isolation: actor)
         case .weakActor(let reference)?:
             // Waits off the actor, so that it can go meanwhile.
@@ -67,7 +67,7 @@ extension PlacedDelivery {
         case .queue(let queue)?: queue.async { self.drain() }
         case .pollable(let target)?: target.enqueue(self)
         case nil: drain()
-        case .threads?, .actor?, .weakActor?: break
+        case .threads?, .executor?, .actor?, .weakActor?: break
         }
     }
     /// A job.

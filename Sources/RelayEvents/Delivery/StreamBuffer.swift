@@ -9,6 +9,11 @@ final class StreamBuffer: SubscriptionBody, BufferedDelivery {
     private let state: PublishingLock<State>
     private let onCancel: @Sendable (StreamBuffer) -> Void
     var showsStamps: Bool { true }
+    let loops = LoopCount()
+    /// Its loops have had everything, and wait.
+    var isIdle: Bool {
+        loops.isZero || state.withLock { $0.isFinished || $0.queue.isEmpty && $0.consumer.isWaiting }
+    }
 
     init(_ buffer: EventBuffer, _ drops: DropCounts, onCancel: @escaping @Sendable (StreamBuffer) -> Void) {
         state = PublishingLock(State(queue: EventQueue(buffer, drops)))

@@ -206,9 +206,8 @@ public final class Document<State: Sendable & Equatable>: Sendable {
         if let reference { isAlive = { reference.object != nil } }
         let (mailbox, isNew) = contents.withLock { $0.mailboxes.mailbox(mailboxKey, route.place) }
         let subscriber = BufferedSubscriber(
-            mailbox, .bufferingNewest(DocumentLimits.statesBehind), DropCounts(), handler, nil, keeping: route.keeps,
-            while: isAlive,
-            maySuspend: true
+            mailbox, .bufferingNewest(DocumentLimits.statesBehind), DropCounts(), handler, .sync { _ in },
+            keeping: route.keeps, while: isAlive, maySuspend: true
         ) { [weak self] in self?.forget($0, mailboxKey) ?? $0.leave() }
         var after = AfterUnlock()
         let replaced = contents.withLock { contents in

@@ -10,8 +10,8 @@
 /// ```
 ///
 /// The requirement is `async` and the protocol is not `Sendable`, so that `@MainActor` classes, actors and plain
-/// classes can conform, each with an ordinary synchronous `show(_:)`. A `show(_:)` that is itself `async` must be
-/// marked `@MainActor`, as with ``EventSubscriber``.
+/// classes can conform, each with an ordinary synchronous `show(_:)`. Mark a `show(_:)` that is itself `async` with
+/// `@MainActor`: in this case, Swift does not infer the isolation of the class.
 ///
 /// - Order: that of the changes. The next change waits until `show(_:)` has returned. An object has its own order: it
 ///   delays no other view on the same actor, and none delays it.
@@ -27,6 +27,15 @@ public protocol DocumentView<State>: AnyObject {
 
 /// A state on its way to a view, by the same paths as an event.
 struct ShownState<State: Sendable>: Event { let state: State }
+
+/// A view object, held weakly, with what it shows. It is called on the actor that added it, or anywhere if it is
+/// `Sendable`.
+///
+/// A class without the object's type, because a closure may not capture the metatype of a type that is not sendable.
+package class WeakReceiver<State: Sendable>: WeakReference, @unchecked Sendable {
+    /// False: the object is gone.
+    package nonisolated(nonsending) func deliver(_ state: State) async -> Bool { false }
+}
 
 /// A view object, held weakly, with its type.
 package final class WeakView<V: DocumentView>: WeakReceiver<V.State>, @unchecked Sendable {

@@ -1,7 +1,7 @@
 import Glibc
 
 /// How a program ends, as a value: its exit code, and its line on stderr.
-struct ProgramEnd: Equatable {
+package struct ProgramEnd: Equatable {
     let code: Int32
     let message: String?
 
@@ -20,6 +20,11 @@ struct ProgramEnd: Equatable {
             (code, message) = (0, nil)
             return
         }
+        if let refusal = error as? any CommandRefusal {
+            let text = refusal.message == refusal.errorName ? "" : ": \(refusal.message)"
+            (code, message) = (1, Self.line("the service refused, as \(refusal.errorName)\(text)"))
+            return
+        }
         guard let failure = error as? any ProgramFailure else {
             (code, message) = (Self.software, Self.line("\(error)"))
             return
@@ -31,7 +36,7 @@ struct ProgramEnd: Equatable {
     }
 
     /// One line in which nothing acts on a terminal: parts of a message may come from anybody.
-    static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         let scalars = text.unicodeScalars
         return scalars.prefix(longest).plainlyVisible + (scalars.dropFirst(longest).isEmpty ? "" : "…")
     }
@@ -44,7 +49,7 @@ struct ProgramEnd: Equatable {
         line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
     }
     /// The last part of the path that the program was started by.
-    static var programName: String {
+    package static var programName: String {
         let path = CommandLine.arguments.first ?? ""
         return line(path.split(separator: "/").last.map(String.init) ?? "program")
     }

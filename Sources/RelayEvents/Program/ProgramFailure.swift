@@ -13,7 +13,7 @@ public protocol ProgramFailure: Error {
 ///
 /// | code | exit code |
 /// | --- | --- |
-/// | a refusal that the command declares | 1, as with `relay-cli` |
+/// | a refusal of a command | 1, as with `relay-cli` |
 /// | `.invalidArgument` | 64, EX_USAGE |
 /// | `.schemaMismatch` | 65, EX_DATAERR |
 /// | `.unavailable`, `.notFound` | 69, EX_UNAVAILABLE |

@@ -1,50 +1,18 @@
 /// Subscribers that are objects, held weakly.
 extension EventPublisher {
-    /// Subscribes an object, held weakly, on the actor that this is called on.
+    /// Subscribes an object, held weakly, to a type of event. Call it once for each type.
     ///
-    /// An object that is subscribed twice is one subscriber. Order and loss: see ``EventSubscriber``.
+    /// ```swift
+    /// publisher.subscribe(orderList, to: JobPrinted.self) { list, job in list.add(job) } onGap: { list, gap in list.show(gap) }
+    /// ```
     ///
-    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
-    /// - Parameter subscriber: the object.
-    /// - Parameter buffer: how far it may fall behind.
-    /// - Parameter isolation: the actor; the caller's unless given.
-    public func subscribe<S: EventSubscriber>(
-        _ subscriber: S, buffer: EventBuffer = .standard, isolation: isolated any Actor = #isolation
-    ) where S.Subscribed: Event {
-        let weakly: WeakReceiver<S.Subscribed> = WeakSubscriber(subscriber)
-        addObject(
-            weakly, subscriber, S.Subscribed.self, .object(subscriber, on: (subscriber as? any Actor) ?? isolation),
-            buffer, .async { _ = await weakly.deliver(EventBox<S.Subscribed>.value(in: $0)) },
-            .async { _ = await weakly.deliver($0) })
-    }
-
-    /// Subscribes a sendable object, held weakly, on a delivery target.
-    ///
-    /// An object that is subscribed twice is one subscriber. An actor is called on itself. Because `on(_:)` may await,
-    /// ``DeliveryTarget/immediate`` means ``DeliveryTarget/background`` here.
-    ///
-    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
-    /// - Parameter subscriber: the object.
-    /// - Parameter delivery: where it is called.
-    /// - Parameter buffer: how far it may fall behind.
-    public func subscribe<S: EventSubscriber & Sendable>(
-        _ subscriber: S, delivery: DeliveryTarget, buffer: EventBuffer = .standard
-    ) where S.Subscribed: Event {
-        let weakly: WeakReceiver<S.Subscribed> = WeakSubscriber(subscriber)
-        addObject(
-            weakly, subscriber, S.Subscribed.self, .object(subscriber, delivery), buffer,
-            .async { _ = await weakly.deliver(EventBox<S.Subscribed>.value(in: $0)) },
-            .async { _ = await weakly.deliver($0) })
-    }
-
-    /// Subscribes an object, held weakly, to one more type of event. Call it once for each type.
-    ///
-    /// The handler runs on the actor that it is isolated to, otherwise where the publisher's delivery determines
-    /// (``DeliveryTarget/immediate`` means ``DeliveryTarget/background``).
-    ///
-    /// - Order: that of `publish`, with the closures on that actor or queue.
+    /// - Order: that of `publish`, across the types that the object is subscribed to. The next event waits until the
+    ///   handler has returned. The object has its own order: it delays no other subscriber, and none delays it.
+    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines
+    ///   (``DeliveryTarget/immediate`` means ``DeliveryTarget/background``).
     /// - Loss: `onGap` is called in place of the missing events.
-    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
+    /// - Cancellation: ``unsubscribe(_:)``, or the object's release. A second subscription of an object to one type
+    ///   changes nothing.
     /// - Parameter subscriber: the object.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far it may fall behind.
@@ -52,53 +20,25 @@ extension EventPublisher {
     /// - Parameter onGap: is called with the object and each gap.
     public func subscribe<S: AnyObject & Sendable, E: Event>(
         _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard,
-        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void,
-        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (S, Gap) -> Void
-    ) { subscribe(subscriber, type, buffer, handler, onGap) }
-    /// Subscribes an object, held weakly, to one more type of event, and ignores gaps.
-    ///
-    /// - Order: that of `publish`, with the closures on that actor or queue.
-    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
-    /// - Loss: events for which the buffer has no room are dropped.
-    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
-    /// - Parameter subscriber: the object.
-    /// - Parameter type: the type of event.
-    /// - Parameter buffer: how far the subscription may fall behind.
-    /// - Parameter onGap: `.ignore`.
-    /// - Parameter handler: is called with the object and each event.
-    public func subscribe<S: AnyObject & Sendable, E: Event>(
-        _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard, onGap: GapHandling,
-        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void
-    ) { subscribe(subscriber, type, buffer, handler, nil) }
-    private func subscribe<S: AnyObject & Sendable, E: Event>(
-        _ subscriber: S, _ type: E.Type, _ buffer: EventBuffer,
-        _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void,
-        _ onGap: (@isolated(any) @Sendable (S, Gap) -> Void)?
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) async -> Void,
+        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (S, Gap) async -> Void
     ) {
-        let weakly = WeakReference(subscriber)
-        if let actor = handler.isolation ?? onGap?.isolation {
-            return addObject(
-                weakly, subscriber, type, .closures(on: actor), buffer,
-                .async { [weak subscriber] in
-                    if let subscriber { await handler(subscriber, EventBox<E>.value(in: $0)) }
-                },
-                onGap.map { onGap in
-                    .async { [weak subscriber] in if let subscriber { await onGap(subscriber, $0) } }
-                })
-        }
-        let (plain, plainGap) = (unisolated(handler), onGap.map(unisolated))
+        let actor = handler.isolation ?? onGap.isolation
+        let weakly = Weakly(subscriber)
         addObject(
-            weakly, subscriber, type, .closures(delivery), buffer,
-            .sync { [weak subscriber] in if let subscriber { plain(subscriber, EventBox<E>.value(in: $0)) } },
-            plainGap.map { onGap in .sync { [weak subscriber] in if let subscriber { onGap(subscriber, $0) } } })
+            WeakReference(subscriber), subscriber, type,
+            actor.map { .object(subscriber, on: $0) } ?? .object(subscriber, delivery), buffer,
+            .async { if let subscriber = weakly.object { await handler(subscriber, EventBox<E>.value(in: $0)) } },
+            .async { if let subscriber = weakly.object { await onGap(subscriber, $0) } })
     }
-
-    /// Subscribes an actor, held weakly, to one more type of event. Call it once for each type.
+    /// Subscribes an actor, held weakly, to a type of event, on itself. Call it once for each type.
     ///
-    /// - Order: that of `publish`, with the closures on that actor.
+    /// - Order: that of `publish`, across the types that the actor is subscribed to. The next event waits until the
+    ///   handler has returned.
     /// - Isolation: the handler runs on the actor.
     /// - Loss: `onGap` is called in place of the missing events.
-    /// - Cancellation: ``unsubscribe(_:)``, or the actor's release.
+    /// - Cancellation: ``unsubscribe(_:)``, or the actor's release. A second subscription of an actor to one type
+    ///   changes nothing.
     /// - Parameter subscriber: the actor.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far it may fall behind.
@@ -106,34 +46,15 @@ extension EventPublisher {
     /// - Parameter onGap: is called with the actor and each gap.
     public func subscribe<S: Actor, E: Event>(
         _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard,
-        _ handler: @escaping @Sendable (isolated S, E) -> Void,
-        onGap: @escaping @Sendable (isolated S, Gap) -> Void
-    ) { subscribe(subscriber, type, buffer, handler, onGap) }
-    /// Subscribes an actor, held weakly, to one more type of event, and ignores gaps.
-    ///
-    /// - Order: that of `publish`, with the closures on that actor.
-    /// - Isolation: the handler runs on the actor.
-    /// - Loss: events for which the buffer has no room are dropped.
-    /// - Cancellation: ``unsubscribe(_:)``, or the actor's release.
-    /// - Parameter subscriber: the actor.
-    /// - Parameter type: the type of event.
-    /// - Parameter buffer: how far the subscription may fall behind.
-    /// - Parameter onGap: `.ignore`.
-    /// - Parameter handler: is called with the actor and each event.
-    public func subscribe<S: Actor, E: Event>(
-        _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard, onGap: GapHandling,
-        _ handler: @escaping @Sendable (isolated S, E) -> Void
-    ) { subscribe(subscriber, type, buffer, handler, nil) }
-    private func subscribe<S: Actor, E: Event>(
-        _ subscriber: S, _ type: E.Type, _ buffer: EventBuffer,
-        _ handler: @escaping @Sendable (isolated S, E) -> Void, _ onGap: (@Sendable (isolated S, Gap) -> Void)?
+        _ handler: @escaping @Sendable (isolated S, E) async -> Void,
+        onGap: @escaping @Sendable (isolated S, Gap) async -> Void
     ) {
+        let weakly = Weakly(subscriber)
         addObject(
-            WeakReference(subscriber), subscriber, type, .closures(on: subscriber), buffer,
-            .async { [weak subscriber] in if let subscriber { await handler(subscriber, EventBox<E>.value(in: $0)) } },
-            onGap.map { onGap in .async { [weak subscriber] in if let subscriber { await onGap(subscriber, $0) } } })
+            WeakReference(subscriber), subscriber, type, .object(subscriber, on: subscriber), buffer,
+            .async { if let subscriber = weakly.object { await handler(subscriber, EventBox<E>.value(in: $0)) } },
+            .async { if let subscriber = weakly.object { await onGap(subscriber, $0) } })
     }
-
     /// Ends every subscription of an object, as its release does.
     ///
     /// - Parameter subscriber: the object.

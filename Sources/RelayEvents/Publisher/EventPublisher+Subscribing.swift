@@ -3,29 +3,29 @@ import Synchronization
 extension EventPublisher {
     func subscribe<E: Event>(
         _ type: E.Type, _ buffer: EventBuffer, _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
-        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
+        _ onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
     ) -> Subscription {
         // A handler that is on no actor goes where its gap handler has to be.
-        if let actor = handler.isolation ?? onGap?.isolation {
+        if let actor = handler.isolation ?? onGap.isolation {
             // Called from one actor, the other's handler is waited for.
-            let areApart = onGap?.isolation.map { $0 !== actor } ?? false
+            let areApart = onGap.isolation.map { $0 !== actor } ?? false
             if case .immediate = delivery.kind, actor === MainActor.shared {
-                let gapHandler: Handler<Gap>? = onGap.map { areApart ? onActor($0) { $0 } : .sync(unisolated($0)) }
+                let gapHandler: Handler<Gap> = areApart ? onActor(onGap) { $0 } : .sync(unisolated(onGap))
                 return Subscription(addAtOnce(E.self, buffer, unisolated(handler), gapHandler, maySuspend: areApart))
             }
             let body = add(
                 E.self, .closures(on: actor), buffer, onActor(handler) { EventBox<E>.value(in: $0) },
-                onGap.map { onActor($0) { $0 } }, maySuspend: areApart)
+                onActor(onGap) { $0 }, maySuspend: areApart)
             return Subscription(body)
         }
         let plain = unisolated(handler)
-        return subscribe(delivery, buffer, plain, onGap.map(unisolated)) {
+        return subscribe(delivery, buffer, plain, unisolated(onGap)) {
             plain($0.assumingMemoryBound(to: E.self).pointee)
         }
     }
     @usableFromInline func subscribe<E: Event>(
         _ target: DeliveryTarget, _ buffer: EventBuffer, _ handler: @escaping @Sendable (E) -> Void,
-        _ onGap: (@Sendable (Gap) -> Void)?, _ immediate: @escaping @Sendable (UnsafeRawPointer) -> Void
+        _ onGap: @escaping @Sendable (Gap) -> Void, _ immediate: @escaping @Sendable (UnsafeRawPointer) -> Void
     ) -> Subscription {
         if case .immediate = target.kind {
             let subscriber = ImmediateSubscriber(immediate, onGap) { [weak self] subscriber in
@@ -36,14 +36,13 @@ extension EventPublisher {
         }
         return Subscription(
             add(
-                E.self, .closures(target), buffer, .sync { handler(EventBox<E>.value(in: $0)) }, onGap.map { .sync($0) }
-            ))
+                E.self, .closures(target), buffer, .sync { handler(EventBox<E>.value(in: $0)) }, .sync(onGap)))
     }
 
     /// A handler on the main actor, of a publisher that delivers at once. It is called there only: by its mailbox, and by
     /// what publishes there. So it is synchronous.
     private func addAtOnce<E: Event>(
-        _ type: E.Type, _ buffer: EventBuffer, _ handler: @escaping @Sendable (E) -> Void, _ onGap: Handler<Gap>?,
+        _ type: E.Type, _ buffer: EventBuffer, _ handler: @escaping @Sendable (E) -> Void, _ onGap: Handler<Gap>,
         maySuspend: Bool
     ) -> BufferedSubscriber {
         let body = add(
@@ -55,7 +54,7 @@ extension EventPublisher {
     }
     func add<E: Event>(
         _ type: E.Type, _ route: DeliveryRoute, _ buffer: EventBuffer, _ handler: Handler<AnyEventBox>,
-        _ onGap: Handler<Gap>?, maySuspend: Bool = false
+        _ onGap: Handler<Gap>, maySuspend: Bool = false
     ) -> BufferedSubscriber {
         let key = route.key
         let (mailbox, isNew) = state.withLock { $0.mailboxes.mailbox(key, route.place) }
@@ -71,15 +70,19 @@ extension EventPublisher {
 
     func addObject<E: Event>(
         _ weakly: WeakReference, _ object: AnyObject, _ type: E.Type, _ route: DeliveryRoute, _ buffer: EventBuffer,
-        _ handler: Handler<AnyEventBox>, _ onGap: Handler<Gap>?
+        _ handler: Handler<AnyEventBox>, _ onGap: Handler<Gap>
     ) {
         let (id, eventID) = (ObjectIdentifier(object), ObjectIdentifier(type))
         sweep(before: id)
         let key = route.key
         let (mailbox, isNew) = state.withLock { $0.mailboxes.mailbox(key, route.place) }
         let subscriber = BufferedSubscriber(
-            mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: { weakly.object != nil },
-            maySuspend: true
+            mailbox, buffer, drops, handler, onGap, keeping: route.keeps,
+            while: { [weak self] in
+                if weakly.object != nil { return true }
+                self?.interest?.subscriberReleased(weakly)
+                return false
+            }, maySuspend: true
         ) { [weak self] in self?.remove($0, from: type, key, object: id) ?? $0.leave() }
         // Known and added in one step, so that of two threads one subscribes.
         var isKnown = false

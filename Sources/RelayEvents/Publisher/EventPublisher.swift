@@ -52,10 +52,13 @@ public final class EventPublisher: Sendable, EventSink {
         after.run()
     }
 
-    /// Whether all published events have been delivered, and their handlers have returned. Events that streams and
-    /// pollable targets hold do not count.
+    /// Whether all published events have been delivered, and their handlers have returned, and loops over streams wait.
+    /// Events that pollable targets hold, and those of streams without a loop, do not count.
     package var isIdle: Bool {
-        state.withLock { $0.mailboxes.all }.allSatisfy(\.isIdle)
+        let (mailboxes, streams) = state.withLock { state in
+            (state.mailboxes.all, state.channels.all.flatMap { $0.buffered.compactMap { $0 as? StreamBuffer } })
+        }
+        return mailboxes.allSatisfy(\.isIdle) && streams.allSatisfy(\.isIdle)
     }
 
     /// How many events this publisher's subscriptions, including ended ones, have dropped because their buffers were
@@ -99,25 +102,34 @@ public final class EventPublisher: Sendable, EventSink {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
     ) -> Subscription { subscribe(type, buffer, handler, onGap) }
-    /// Calls `handler` with each event of a type, and ignores gaps.
+    /// Calls a handler that may wait with each event of a type: the next one waits until it has returned.
     ///
     /// ```swift
-    /// let subscription = publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { show($0) }
+    /// let subscription = publisher.subscribe(to: JobPrinted.self) { await archive($0) } onGap: { await note($0) }
     /// ```
     ///
-    /// - Order: that of `publish`, with all other closures on that actor or queue.
-    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
-    /// - Loss: events for which the buffer has no room are dropped, and counted in ``Subscription/missed`` alone.
+    /// - Order: that of `publish`. The subscription has its own order: it delays no other one on the same actor or queue.
+    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines
+    ///   (``DeliveryTarget/immediate`` means ``DeliveryTarget/background``).
+    /// - Loss: `onGap` is called in place of the missing events.
     /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the subscription may fall behind.
-    /// - Parameter onGap: `.ignore`.
     /// - Parameter handler: is called with each event.
+    /// - Parameter onGap: is called with each gap.
     /// - Returns: the subscription, which ends when it is released.
     public func subscribe<E: Event>(
-        to type: E.Type = E.self, buffer: EventBuffer = .standard, onGap: GapHandling,
-        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void
-    ) -> Subscription { subscribe(type, buffer, handler, nil) }
+        to type: E.Type = E.self, buffer: EventBuffer = .standard,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) async -> Void,
+        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async -> Void
+    ) -> Subscription {
+        let route =
+            (handler.isolation ?? onGap.isolation).map { DeliveryRoute.task(on: $0) } ?? .task(delivery)
+        return Subscription(
+            add(
+                E.self, route, buffer, .async { await handler(EventBox<E>.value(in: $0)) }, .async { await onGap($0) },
+                maySuspend: true))
+    }
 
     /// Calls `handler` with each event of a type, on a delivery target.
     ///
@@ -137,23 +149,6 @@ public final class EventPublisher: Sendable, EventSink {
         // Here and not below, so that it is specialised for E in the caller's module.
         subscribe(delivery, buffer, handler, onGap) { handler($0.assumingMemoryBound(to: E.self).pointee) }
     }
-    /// Calls `handler` with each event of a type, on a delivery target, and ignores gaps.
-    ///
-    /// - Order: that of `publish`, across event types, on a queue, an actor or a pollable target.
-    /// - Loss: events for which the buffer has no room are dropped, and counted in ``Subscription/missed`` alone.
-    /// - Cancellation: by the subscription, which must be kept.
-    /// - Parameter type: the type of event.
-    /// - Parameter delivery: where the handler runs.
-    /// - Parameter buffer: how far the subscription may fall behind.
-    /// - Parameter onGap: `.ignore`.
-    /// - Parameter handler: is called with each event.
-    /// - Returns: the subscription, which ends when it is released.
-    @inlinable public func subscribe<E: Event>(
-        to type: E.Type = E.self, delivery: DeliveryTarget, buffer: EventBuffer = .standard, onGap: GapHandling,
-        _ handler: @escaping @Sendable (E) -> Void
-    ) -> Subscription {
-        subscribe(delivery, buffer, handler, nil) { handler($0.assumingMemoryBound(to: E.self).pointee) }
-    }
 
     // MARK: Streams
 
@@ -171,11 +166,7 @@ public final class EventPublisher: Sendable, EventSink {
     }
 
     /// The events of a whole interface from this moment on, in the interface's order.
-    ///
-    /// - Parameter interface: the interface.
-    /// - Parameter buffer: how far the stream may fall behind.
-    /// - Returns: a stream that buffers from now on.
-    public func events<I: EventInterface>(
+    package func events<I: EventInterface>(
         in interface: I.Type, buffer: EventBuffer = .standard
     ) -> EventStream<any DomainEvent> {
         let stream = StreamBuffer(buffer, drops) { [weak self] in self?.remove($0) }

@@ -44,8 +44,11 @@ package protocol InterestObserver: AnyObject, Sendable {
     func objection<E: Event>(to type: E.Type) -> Gap?
     func interestBegan<E: Event>(in type: E.Type)
     func interestEnded<E: Event>(in type: E.Type)
+    /// An object was released while it was subscribed.
+    func subscriberReleased(_ object: WeakReference)
 }
 
 extension InterestObserver {
     package func objection<E: Event>(to type: E.Type) -> Gap? { nil }
+    package func subscriberReleased(_ object: WeakReference) {}
 }

@@ -9,7 +9,7 @@ import Synchronization
 public final class Subscription: Sendable {
     fileprivate enum State {
         case active(any SubscriptionBody)
-        case cancelled(missed: Int)
+        case cancelled(missed: Int, failure: (any Error)?)
     }
     private let state: Mutex<State>
 
@@ -20,9 +20,9 @@ public final class Subscription: Sendable {
     public func cancel() {
         guard let body = state.withLock({ $0.body }) else { return }
         body.cancel()
-        let missed = body.missed
+        let (missed, failure) = (body.missed, body.failure)
         // The handler's captures may be released here, so not under the lock.
-        state.withLock { $0 = .cancelled(missed: missed) }
+        state.withLock { $0 = .cancelled(missed: missed, failure: failure) }
     }
     /// Whether events can still come. False once the subscription was cancelled, its buffer ended it, or its publisher
     /// is gone.
@@ -31,7 +31,14 @@ public final class Subscription: Sendable {
     public var missed: Int {
         switch state.withLock({ $0 }) {
         case .active(let body): body.missed
-        case .cancelled(let missed): missed
+        case .cancelled(let missed, _): missed
+        }
+    }
+    /// The error that its handler threw once too often, with which a relay has ended the subscription; nil otherwise.
+    public var failure: (any Error)? {
+        switch state.withLock({ $0 }) {
+        case .active(let body): body.failure
+        case .cancelled(_, let failure): failure
         }
     }
 }
@@ -45,4 +52,10 @@ package protocol SubscriptionBody: AnyObject, Sendable {
     func cancel()
     var isActive: Bool { get }
     var missed: Int { get }
+    /// With which a handler has ended it.
+    var failure: (any Error)? { get }
+}
+
+extension SubscriptionBody {
+    package var failure: (any Error)? { nil }
 }

@@ -1,7 +1,7 @@
 /// A range of events that a subscription does not receive, and the reason. The gap is delivered in their place.
 ///
-/// Each subscription decides what happens to its gaps: a closure has `onGap: { … }` or `onGap: .ignore`, an object has
-/// its `onGap(_:)`, and a stream yields them.
+/// Each subscription decides what happens to its gaps: a subscription has `onGap:`, for which `{ _ in }` ignores them, and
+/// a stream yields them.
 ///
 /// ```swift
 /// let subscription = publisher.subscribe(to: JobPrinted.self) { show($0) } onGap: { gap in
@@ -102,12 +102,6 @@ extension Gap.Reason {
         default: rawValue
         }
     }
-}
-
-/// What a subscription without a handler for gaps does with them.
-public struct GapHandling: Hashable, Sendable {
-    /// Ignores gaps: the handler receives only events. ``Subscription/missed`` counts the missing events.
-    public static let ignore = Self()
 }
 
 extension Gap {

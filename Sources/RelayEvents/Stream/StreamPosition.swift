@@ -24,6 +24,14 @@ public struct StreamPosition: Hashable, Sendable {
     ///
     /// - Parameter stamp: the stamp of the last event that was handled.
     public static func after(_ stamp: Stamp) -> Self { Self(.after(epoch: stamp.epoch, sequence: stamp.sequence)) }
+    /// Start after what a gap stands for: everything up to its last sequence is accounted for.
+    ///
+    /// nil for a gap whose end is not known: keep the position until the next event comes.
+    ///
+    /// - Parameter gap: the last gap that was handled.
+    public static func after(_ gap: Gap) -> Self? {
+        gap.epoch == 0 || gap.isOpenEnded ? nil : .after(epoch: gap.epoch, sequence: gap.sequences.upperBound)
+    }
     /// Start after a position that a reply names. The state in that reply includes every event up to the position.
     ///
     /// - Parameter epoch: the run.

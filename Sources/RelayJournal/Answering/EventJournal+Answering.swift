@@ -1,50 +1,47 @@
 public import RelayCore
 
 extension EventService {
-    /// Answers a command by one unit of work, which commits state and events together. For an ``IdempotentCommand``
-    /// with a key, it also commits the reply.
+    /// Answers a command by one unit of work of the service's journal, which commits state and events together. For an
+    /// ``IdempotentCommand`` with a key, it also commits the reply.
     ///
     /// ```swift
-    /// service.handle(PrintJob.self, in: journal) { job, _, unit in
-    ///     guard job.pages <= 100 else { throw PrintJob.Failure.tooLong }
-    ///     let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
-    ///     let id: Int64 = try unit.query(insert, [SQLValue(job.title)]) { try $0[0] }[0]
+    /// service.handle(PrintJob.self) { job, _, unit in
+    ///     guard job.pages <= 100 else { throw PrintJob.Refusal.tooLong }
+    ///     let id = try unit.query("INSERT INTO jobs (title) VALUES (\(job.title)) RETURNING id", as: Int64.self)[0]
     ///     try unit.publish(JobPrinted(jobID: id, title: job.title, pages: job.pages))
     ///     return PrintJob.Reply(jobID: id)
     /// }
     /// ```
     ///
     /// Errors reach the caller as with any handler. In all other respects it works like
-    /// ``EventJournal/answer(_:from:_:onRefusal:)``.
+    /// ``EventJournal/answer(_:from:_:onRefusal:)``. A service without an ``EventJournal`` does not start.
     ///
     /// - Parameter type: the command.
-    /// - Parameter journal: the service's journal.
     /// - Parameter body: does the work, and returns the reply.
     /// - Parameter onRefusal: publishes events that report a refusal.
     @_disfavoredOverload  // As `handle` without a journal.
     public func handle<C: Command>(
-        _ type: C.Type, in journal: EventJournal,
-        _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> C.Reply,
-        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+        _ type: C.Type, _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> C.Reply,
+        onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
     ) {
+        guard let storage = storageOfUnits(for: C.name) else { return }
         handle(type) { command, context in
-            try await journal.answer(
+            try await storage.answer(
                 command, from: context, { unit in try body(command, context, &unit) }, onRefusal: onRefusal)
         }
     }
-    /// Answers a command without a reply by one unit of work.
+    /// Answers a command without a reply by one unit of work of the service's journal.
     ///
     /// - Parameter type: the command.
-    /// - Parameter journal: the service's journal.
     /// - Parameter body: does the work.
     /// - Parameter onRefusal: publishes events that report a refusal.
     public func handle<C: Command>(
-        _ type: C.Type, in journal: EventJournal,
-        _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> Void,
-        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+        _ type: C.Type, _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> Void,
+        onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
     ) where C.Reply == NoReply {
+        guard let storage = storageOfUnits(for: C.name) else { return }
         handle(type) { command, context in
-            _ = try await journal.answer(
+            _ = try await storage.answer(
                 command, from: context,
                 { unit in
                     try body(command, context, &unit)
@@ -52,15 +49,12 @@ extension EventService {
                 }, onRefusal: onRefusal)
         }
     }
-}
-
-extension EventService {
     /// Sets a handler that decides about the states that other processes submit, in the transaction that sets them.
     ///
     /// ```swift
-    /// service.handleSubmissions(of: PrinterSettings.self, in: journal) { submission, unit in
+    /// service.handleSubmissions(of: PrinterSettings.self) { submission, unit in
     ///     guard submission.state.tray <= 3 else { throw PrinterSettings.Refusal.noSuchTray }
-    ///     try unit.execute("UPDATE trays SET used = used + 1 WHERE id = ?", [.integer(Int64(submission.state.tray))])
+    ///     try unit.execute("UPDATE trays SET used = used + 1 WHERE id = \(submission.state.tray)")
     ///     return submission.state
     /// }
     /// ```
@@ -70,22 +64,43 @@ extension EventService {
     /// it is.
     ///
     /// - Parameter type: the document, of a durable interface.
-    /// - Parameter journal: the service's journal.
     /// - Parameter handler: is called with each submission, and returns the state to set.
     public func handleSubmissions<Document: EditableDocument>(
-        of type: Document.Type, in journal: EventJournal,
+        of type: Document.Type,
         _ handler: @escaping @Sendable (Submission<Document>, inout UnitOfWork) throws -> Document
     ) where Document.Interface.Durability == Durable {
-        let path = journal.storage.path
+        guard storageOfUnits(for: Document.name) != nil else { return }
         let rule = SubmissionRule<Document>.unit { submission, unit in
-            guard let unit = unit as? JournalUnit, unit.engine.file.path == path else {
-                throw RelayError(
-                    .internalFailure, "\(Document.name) is handled in another journal than that of its service")
+            guard let unit = unit as? JournalUnit else {
+                throw RelayError(.internalFailure, "\(Document.name) is set in no unit of a journal")
             }
             var work = UnitOfWork(unit.engine)
             return try handler(submission, &work)
         }
         decideSubmissions(of: type, by: rule)
+    }
+    /// Runs a unit of work of the service's journal, as ``EventJournal/unitOfWork(_:)`` does: for code that has the
+    /// service.
+    ///
+    /// - Parameter body: changes the state and publishes events.
+    /// - Returns: what `body` returns.
+    /// - Throws: as ``EventJournal/unitOfWork(_:)``. `.invalidArgument` for a service without an ``EventJournal``.
+    @discardableResult
+    public func unitOfWork<Result>(
+        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
+    ) async throws -> sending Result {
+        guard let storage = storage as? JournalStorage else {
+            throw RelayError(.invalidArgument, "\(name) has no EventJournal: give one to its initialiser")
+        }
+        storage.writer.noteUse()
+        return try await storage.unitOfWork(body)
+    }
+    private func storageOfUnits(for what: String) -> JournalStorage? {
+        if let storage = storage as? JournalStorage { return storage }
+        noteMisfit(
+            "\(what) is handled in a unit of work, and \(name) has no EventJournal: give one to its initialiser "
+                + "(journal:)")
+        return nil
     }
 }
 
@@ -116,7 +131,7 @@ extension EventJournal {
     public func answer<C: Command>(
         _ command: C, from context: CommandContext,
         _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,
-        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+        onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
     ) async throws -> C.Reply {
         try await storage.answer(command, from: context, body, onRefusal: onRefusal)
     }
@@ -126,10 +141,10 @@ extension JournalStorage {
     func answer<C: Command>(
         _ command: C, from context: CommandContext,
         _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,
-        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+        onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
     ) async throws -> C.Reply {
         let report: @Sendable (any Error, inout RefusalEvents) throws -> Void = { error, events in
-            if let refusal = error as? C.Failure { try onRefusal(refusal, &events) }
+            if let refusal = error as? C.Refusal { try onRefusal(refusal, &events) }
         }
         // Without a key no schema is derived.
         var found: ReplyCodec<C>?

@@ -124,6 +124,10 @@ enum JournalSchema {
             sequence INTEGER NOT NULL,   -- the highest of a version in one of them
             PRIMARY KEY (interface, command)
         ) WITHOUT ROWID;
+        CREATE TABLE relay_consumers (   -- how far what this service follows of others was accounted for
+            name TEXT PRIMARY KEY,       -- of a consumer
+            position TEXT NOT NULL       -- as in a cursor's file
+        ) WITHOUT ROWID;
         """
     /// The names of the tables, as the statements above have them.
     static let tables: [String] = statements.split(separator: "\n").compactMap { line in

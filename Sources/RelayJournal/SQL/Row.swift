@@ -17,51 +17,33 @@ public struct Row: ~Copyable {
 
     // MARK: By type
 
-    /// A column that is never NULL, by its position.
+    /// A column, by its position.
     ///
     /// - Parameter column: the column, from 0.
-    /// - Parameter type: the type to read.
-    /// - Throws: `.schemaMismatch` for NULL, for a value of another type or out of its range, and for a column that the
-    ///   row lacks.
+    /// - Parameter type: the type to read; an optional for a column that can be NULL.
+    /// - Throws: `.schemaMismatch` for a value of another type or out of its range, for NULL where the type is no optional,
+    ///   and for a column that the row lacks.
     public subscript<Value: SQLStorable>(_ column: Int, as type: Value.Type = Value.self) -> Value {
-        get throws(RelayError) {
-            if let value = try self[column, as: Value?.self] { return value }
-            throw RelayError(
-                .schemaMismatch, "column \(describe(column)) is NULL: read it as \(Value.self)?, or declare it NOT NULL"
-            )
-        }
-    }
-    /// A column by its position; nil for NULL.
-    ///
-    /// - Parameter column: the column, from 0.
-    /// - Parameter type: the type to read.
-    /// - Throws: `.schemaMismatch` for a value of another type or out of its range, and for a column that the row
-    ///   lacks.
-    public subscript<Value: SQLStorable>(_ column: Int, as type: Value?.Type = Value?.self) -> Value? {
         get throws(RelayError) {
             if !(0..<count).contains(column) {
                 throw RelayError(.schemaMismatch, "the row has no column \(column), but \(count) columns from 0")
             }
             let stored = value(column)
-            if stored == .null { return nil }
             if let value = Value(stored: stored) { return value }
+            if stored == .null {
+                throw RelayError(
+                    .schemaMismatch,
+                    "column \(describe(column)) is NULL: read it as \(Value.self)?, or declare it NOT NULL")
+            }
             throw RelayError(.schemaMismatch, "column \(describe(column)) has \(stored.kind) that is no \(Value.self)")
         }
     }
-    /// A column that is never NULL, by its name.
+    /// A column, by its name.
     ///
     /// - Parameter name: the name that the query gives it. Of two columns with one name, the first is read.
-    /// - Parameter type: the type to read.
+    /// - Parameter type: the type to read; an optional for a column that can be NULL.
     /// - Throws: as by position.
     public subscript<Value: SQLStorable>(_ name: String, as type: Value.Type = Value.self) -> Value {
-        get throws(RelayError) { try self[column(name), as: type] }
-    }
-    /// A column by its name; nil for NULL.
-    ///
-    /// - Parameter name: the name that the query gives it. Of two columns with one name, the first is read.
-    /// - Parameter type: the type to read.
-    /// - Throws: as by position.
-    public subscript<Value: SQLStorable>(_ name: String, as type: Value?.Type = Value?.self) -> Value? {
         get throws(RelayError) { try self[column(name), as: type] }
     }
     private func column(_ name: String) throws(RelayError) -> Int {
@@ -121,7 +103,7 @@ public struct Row: ~Copyable {
     /// Whether a column is NULL, or missing in the row.
     ///
     /// - Parameter column: the column, from 0.
-    public func isNull(_ column: Int) -> Bool {
+    package func isNull(_ column: Int) -> Bool {
         sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_NULL
     }
     /// The value of a column, as SQLite stores it; ``SQLValue/null`` for a column that the row lacks.

@@ -25,8 +25,8 @@ extension SQLStorable where Self: FixedWidthInteger {
             if let integer = Int64(exactly: self) { return .integer(integer) }
             throw RelayError(
                 .invalidArgument,
-                "\(Self.self) \(self) does not fit into a column, whose integers end at \(Int64.max): store it as text, or an "
-                    + "epoch by SQLValue(bitPattern:)")
+                "\(Self.self) \(self) does not fit into a column, whose integers end at \(Int64.max): store it as text, or its "
+                    + "bits by SQLValue(bitPattern:)")
         }
     }
     public init?(stored: SQLValue) {

@@ -12,19 +12,25 @@ public struct JournalSnapshot: ~Copyable {
 
     /// Runs one query, and makes a value of each row.
     ///
-    /// Prepared statements are cached by their text, so pass values as parameters (`?`). Tables named `relay_…` are
+    /// Prepared statements are cached by their text, in which values are parameters. Tables named `relay_…` are
     /// refused, and so is every statement that changes data.
     ///
-    /// - Parameter sql: one query.
-    /// - Parameter values: its parameters, in order.
+    /// - Parameter sql: one query: see ``SQL``.
     /// - Parameter row: makes a value of a row.
     /// - Returns: the values, in the order of the rows.
     /// - Throws: `.invalidArgument` for SQL that is wrong or not allowed; `.unavailable` if the file cannot be read, or
     ///   if the journal is closed meanwhile. The cause is an ``SQLiteError``. What `row` throws.
-    public mutating func query<T>(
-        _ sql: String, _ values: [SQLValue] = [], row: (borrowing Row) throws -> T
-    ) throws -> [T] {
-        try connection.query(sql, values, row)
+    public mutating func query<T>(_ sql: SQL, row: (borrowing Row) throws -> T) throws -> [T] {
+        try connection.query(sql.text, try sql.parameters(), row)
+    }
+    /// Runs one query, and decodes each row, as ``UnitOfWork/query(_:as:)`` does.
+    ///
+    /// - Parameter sql: one query: see ``SQL``.
+    /// - Parameter type: the type of a row.
+    /// - Returns: the values, in the order of the rows.
+    /// - Throws: as ``query(_:row:)``. `.schemaMismatch` for a column that is missing, or has a value of another type.
+    public mutating func query<T: Decodable>(_ sql: SQL, as type: T.Type = T.self) throws -> [T] {
+        try query(sql) { row in try row.decoded(as: type) }
     }
     /// The position of an interface's last event that these tables include. Later events apply on top.
     ///

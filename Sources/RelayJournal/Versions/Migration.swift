@@ -20,7 +20,7 @@ public struct Migration: Sendable {
     ///
     /// - Parameter name: the name of the step.
     /// - Parameter statements: the statements, in order, one in each string.
-    public init(_ name: String, _ statements: String...) {
+    public init(_ name: String, _ statements: SQL...) {
         self.init(name) { unit in
             for statement in statements { try unit.execute(statement) }
         }

@@ -4,7 +4,7 @@ public import RelayCore
 ///
 /// ```swift
 /// try await journal.unitOfWork { unit in
-///     try unit.execute("DELETE FROM boxes WHERE id = ?", [.integer(id)])
+///     try unit.execute("DELETE FROM boxes WHERE id = \(id)")
 ///     try unit.publish(BoxRemoved(boxID: id))
 /// }
 /// ```
@@ -53,29 +53,44 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     }
     /// Runs one statement.
     ///
-    /// Prepared statements are cached by their text, so pass values as parameters (`?`). Foreign keys are enforced.
+    /// Prepared statements are cached by their text, in which values are parameters. Foreign keys are enforced.
     /// Tables named `relay` or `relay_…`, transactions, `ATTACH`, `PRAGMA` and `pragma_…` are reserved for the journal,
     /// no table is named `pragma_…`, and no foreign key refers to its tables. The definition of a table has at most 1 MiB.
     ///
-    /// - Parameter sql: one statement.
-    /// - Parameter values: its parameters, in order.
+    /// - Parameter sql: one statement: see ``SQL``.
     /// - Returns: how many rows it inserted, changed or deleted.
     /// - Throws: `.conflict` for a constraint, `.invalidArgument` for SQL that is wrong or not allowed, `.storageFull`,
     ///   `.unavailable`. The cause is an ``SQLiteError``.
     @discardableResult
-    public mutating func execute(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
-        try engine.asDomain(sql) { try $0.execute(sql, values) }
+    public mutating func execute(_ sql: SQL) throws -> Int {
+        let values = try sql.parameters()
+        return try engine.asDomain(sql.text) { try $0.execute(sql.text, values) }
     }
     /// Runs one statement, and makes a value of each row. The statement sees all earlier changes of the unit.
     ///
-    /// - Parameter sql: one statement.
-    /// - Parameter values: its parameters, in order.
+    /// - Parameter sql: one statement: see ``SQL``.
     /// - Parameter row: makes a value of a row.
     /// - Returns: the values, in the order of the rows.
-    /// - Throws: as ``execute(_:_:)``, and what `row` throws.
-    public mutating func query<T>(
-        _ sql: String, _ values: [SQLValue] = [], row: (borrowing Row) throws -> T
-    ) throws -> [T] {
-        try engine.asDomain(sql) { try $0.query(sql, values, row) }
+    /// - Throws: as ``execute(_:)``, and what `row` throws.
+    public mutating func query<T>(_ sql: SQL, row: (borrowing Row) throws -> T) throws -> [T] {
+        let values = try sql.parameters()
+        return try engine.asDomain(sql.text) { try $0.query(sql.text, values, row) }
+    }
+    /// Runs one statement, and decodes each row.
+    ///
+    /// ```swift
+    /// let jobs = try unit.query("SELECT id, title FROM jobs", as: Job.self)
+    /// let count = try unit.query("SELECT count(*) FROM jobs", as: Int.self)[0]
+    /// ```
+    ///
+    /// A value that a column can hold is read of the first column. Any other type is read by name: each property of the
+    /// column that has its name.
+    ///
+    /// - Parameter sql: one statement: see ``SQL``.
+    /// - Parameter type: the type of a row.
+    /// - Returns: the values, in the order of the rows.
+    /// - Throws: as ``execute(_:)``. `.schemaMismatch` for a column that is missing, or has a value of another type.
+    public mutating func query<T: Decodable>(_ sql: SQL, as type: T.Type = T.self) throws -> [T] {
+        try query(sql) { row in try row.decoded(as: type) }
     }
 }

@@ -34,12 +34,19 @@ public final class TestHarness: Sendable {
     }
     private let link: InProcessBus
     private let runs = Mutex<[Run]>([])
+    /// How long ``settle(within:)`` and ``advance(by:)`` wait before they fail.
+    private let limit: Duration
 
     /// A harness without services and relays.
     ///
     /// - Parameter start: the harness's time at the beginning: 2026-01-01, 00:00 UTC, unless given.
-    public init(startingAt start: Timestamp = Timestamp(microseconds: 1_767_225_600_000_000)) {
+    /// - Parameter limit: how long to wait for what does not come, before the test fails: 30 seconds, or as many as
+    ///   `RELAY_TEST_LIMIT` says, unless given.
+    public init(
+        startingAt start: Timestamp = Timestamp(microseconds: 1_767_225_600_000_000), limit: Duration = .testLimit
+    ) {
         link = InProcessBus(ManualClock(startingAt: start))
+        self.limit = limit
     }
     deinit {
         for run in runs.withLock({ $0 }) { run.task.cancel() }
@@ -136,9 +143,9 @@ public final class TestHarness: Sendable {
         let clock = link.clock
         let end = MonotonicClock.deadline(after: duration, from: clock.now)
         repeat {
-            try await wait(within: .seconds(300), for: "due work") { clock.isIdle ? nil : "a thread is busy" }
+            try await wait(within: limit, for: "due work") { clock.isIdle ? nil : "a thread is busy" }
         } while clock.step(to: end)
-        try await wait(within: .seconds(300), for: "due work") { clock.isIdle ? nil : "a thread is busy" }
+        try await wait(within: limit, for: "due work") { clock.isIdle ? nil : "a thread is busy" }
     }
 
     // MARK: Waiting, and faults
@@ -155,14 +162,15 @@ public final class TestHarness: Sendable {
     /// ```
     ///
     /// It waits for the services and relays on this harness, and for their subscribers: closures, objects and actors of
-    /// the relay's publisher, and handlers of positioned subscriptions. It also waits until the queries of followed
-    /// states (`EventRelay.follow`) have succeeded or failed. It does not wait for tasks that the tested code starts,
-    /// for loops over an `EventStream`, or for a pollable target.
+    /// the relay's publisher, handlers of positioned subscriptions, and loops over streams: each has to ask for the next
+    /// event, or to end. It also waits until the queries of followed states (`EventRelay.follow`) have succeeded or failed.
+    /// It does not wait for tasks that the tested code starts, or for a pollable target. An iterator that you hold counts as
+    /// a loop.
     ///
-    /// - Parameter limit: how long to wait.
+    /// - Parameter limit: how long to wait; the harness's limit unless given.
     /// - Throws: `.timedOut` with what is still under way. `.cancelled` if the task is cancelled.
-    public func settle(within limit: Duration = .seconds(300)) async throws {
-        try await wait(within: limit, for: "quiet") { unsettled }
+    public func settle(within limit: Duration? = nil) async throws {
+        try await wait(within: limit ?? self.limit, for: "quiet") { unsettled }
     }
     /// Whether a call waits for its handler, and nothing else is under way.
     ///

@@ -63,7 +63,7 @@ extension ContractCommand {
             name: C.name, arguments: arguments, reply: reply, progress: progress,
             requirement: C.requirement == C.Interface.requirement ? nil : C.requirement,
             isCancellable: C.isCancellable, key: Key(of: C.self, arguments),
-            refusals: ContractRefusals(of: C.Failure.self))
+            refusals: ContractRefusals(of: C.Refusal.self))
     }
 }
 
@@ -80,9 +80,9 @@ extension ContractCommand.Key {
 }
 
 extension ContractRefusals {
-    fileprivate init<F: CommandFailure>(of type: F.Type) {
-        func names<L: CommandFailure & CaseIterable>(_ type: L.Type) -> [String] { type.allCases.map(\.errorName) }
-        if let listed = type as? any (CommandFailure & CaseIterable).Type {
+    fileprivate init<F: CommandRefusal>(of type: F.Type) {
+        func names<L: CommandRefusal & CaseIterable>(_ type: L.Type) -> [String] { type.allCases.map(\.errorName) }
+        if let listed = type as? any (CommandRefusal & CaseIterable).Type {
             // Others cannot be sent as an error's name.
             self.init(names(listed).filter(BusNames.isMember))
         } else {

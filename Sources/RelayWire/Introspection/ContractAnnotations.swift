@@ -17,11 +17,11 @@ extension InterfaceDescription.Annotation {
     package static func described(_ text: String) -> [Self] { text.isEmpty ? [] : [Self(about, text)] }
 
     /// The refusals of a command whose failures can be listed.
-    static func refusals<F: CommandFailure>(_ type: F.Type) -> [Self] {
-        func listed<L: CommandFailure & CaseIterable>(_ type: L.Type) -> [(name: String, value: String)] {
+    static func refusals<F: CommandRefusal>(_ type: F.Type) -> [Self] {
+        func listed<L: CommandRefusal & CaseIterable>(_ type: L.Type) -> [(name: String, value: String)] {
             type.allCases.map { ($0.errorName, JSONText.quoted($0.message)) }
         }
-        guard let type = type as? any (CommandFailure & CaseIterable).Type else { return [] }
+        guard let type = type as? any (CommandRefusal & CaseIterable).Type else { return [] }
         let members = listed(type)
         return members.isEmpty ? [] : [Self(failures, JSONText.object(members))]
     }
@@ -76,7 +76,7 @@ extension InterfaceDescription.Method {
     ) throws(RelayError) {
         try self.init(
             C.name, in: inputs, out: outputs, progress: progress, isCancellable: C.isCancellable, about: C.about,
-            refusals: InterfaceDescription.Annotation.refusals(C.Failure.self), of: "\(C.self)")
+            refusals: InterfaceDescription.Annotation.refusals(C.Refusal.self), of: "\(C.self)")
     }
     /// A command without its type.
     ///

@@ -17,7 +17,7 @@ public struct DistributeItem: RelocationCommand {
         public init(itemID: Int64, boxID: Int64) { (self.itemID, self.boxID) = (itemID, boxID) }
     }
 
-    public enum Failure: String, CommandFailure, CaseIterable {
+    public enum Refusal: String, CommandRefusal, CaseIterable {
         case invalidTitle = "InvalidTitle"
         case noRoom = "NoRoom"
 

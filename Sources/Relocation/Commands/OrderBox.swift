@@ -20,7 +20,7 @@ public struct OrderBox: RelocationCommand {
         public init(boxID: Int64) { self.boxID = boxID }
     }
 
-    public enum Failure: String, CommandFailure, CaseIterable {
+    public enum Refusal: String, CommandRefusal, CaseIterable {
         case invalidCapacity = "InvalidCapacity"
         case invalidLabel = "InvalidLabel"
 

@@ -1,24 +1,24 @@
 import RelayCore
 
 extension OrderBox: ExplainsRefusals {
-    package func explanation(of failure: Failure) -> String {
-        switch failure {
-        case .invalidCapacity: "\(failure.message), not \(capacity)"
-        case .invalidLabel: "\(failure.message); this one has \(Self.count(label))"
+    package func explanation(of refusal: Refusal) -> String {
+        switch refusal {
+        case .invalidCapacity: "\(refusal.message), not \(capacity)"
+        case .invalidLabel: "\(refusal.message); this one has \(Self.count(label))"
         }
     }
 }
 extension DistributeItem: ExplainsRefusals {
-    package func explanation(of failure: Failure) -> String {
-        switch failure {
-        case .invalidTitle: "\(failure.message); this one has \(Self.count(title))"
-        case .noRoom: failure.message
+    package func explanation(of refusal: Refusal) -> String {
+        switch refusal {
+        case .invalidTitle: "\(refusal.message); this one has \(Self.count(title))"
+        case .noRoom: refusal.message
         }
     }
 }
 extension RemoveBox: ExplainsRefusals {
-    package func explanation(of failure: Failure) -> String {
-        switch failure {
+    package func explanation(of refusal: Refusal) -> String {
+        switch refusal {
         case .unknownBox: "there is no box \(boxID); Contents lists those that there are"
         case .noRoomElsewhere:
             "the other boxes lack room for the items of box \(boxID); order a box or remove items first"
@@ -26,8 +26,8 @@ extension RemoveBox: ExplainsRefusals {
     }
 }
 extension RemoveItem: ExplainsRefusals {
-    package func explanation(of failure: Failure) -> String {
-        switch failure {
+    package func explanation(of refusal: Refusal) -> String {
+        switch refusal {
         case .unknownBox: "there is no box \(boxID); Contents lists those that there are"
         case .unknownItem: "there is no item \(itemID); Contents lists those that there are"
         case .notInBox: "item \(itemID) is not in box \(boxID), but in another; Contents says in which"

@@ -9,7 +9,7 @@ public struct RemoveBox: RelocationCommand {
 
     public init(boxID: Int64) { self.boxID = boxID }
 
-    public enum Failure: String, CommandFailure, CaseIterable {
+    public enum Refusal: String, CommandRefusal, CaseIterable {
         case unknownBox = "UnknownBox"
         case noRoomElsewhere = "NoRoomElsewhere"
 

@@ -11,7 +11,7 @@ public struct RemoveItem: RelocationCommand {
 
     public init(itemID: Int64, boxID: Int64) { (self.itemID, self.boxID) = (itemID, boxID) }
 
-    public enum Failure: String, CommandFailure, CaseIterable {
+    public enum Refusal: String, CommandRefusal, CaseIterable {
         case unknownBox = "UnknownBox"
         case unknownItem = "UnknownItem"
         case notInBox = "NotInBox"

@@ -6,7 +6,7 @@ public protocol RelocationStore: Sendable {
     /// both.
     ///
     /// Events of different units are published in the order of their commits. What `work` throws rolls back everything,
-    /// and is rethrown; if it is the work's `Failure`, the events that report it are published first, in the same
+    /// and is rethrown; if it is the work's `Refusal`, the events that report it are published first, in the same
     /// transaction.
     func perform<Work: RelocationWork>(_ work: Work) async throws -> Work.Outcome
 

@@ -8,13 +8,13 @@ public import Relocation
 public protocol RelocationWork: Sendable {
     associatedtype Outcome: Sendable
     /// How it refuses.
-    associatedtype Failure: Error = Never
+    associatedtype Refusal: Error = Never
     /// Changes state and publishes events, both of which happen together or, if it throws, not at all.
     func perform(in unit: inout some BoxRepository & ItemRepository & EventSink & ~Copyable) throws -> Outcome
     /// The events that report a refusal, in order: the store publishes them in place of the work's own.
-    func events(reporting failure: Failure) -> [any RelocationEvent]
+    func events(reporting failure: Refusal) -> [any RelocationEvent]
 }
 
-extension RelocationWork where Failure == Never {
+extension RelocationWork where Refusal == Never {
     public func events(reporting failure: Never) -> [any RelocationEvent] {}
 }

@@ -29,11 +29,15 @@ public struct JournalStore: RelocationStore {
         try await journal.read { snapshot in
             let position = try snapshot.position(of: Relocation1.self)
             let boxes = try snapshot.query(
-                "SELECT id, title, capacity FROM relocation_boxes WHERE id > ? ORDER BY id LIMIT ?",
-                [SQLValue(place.boxID), SQLValue(max(0, count))], row: Box.init(row:))
+                """
+                SELECT id, title, capacity FROM relocation_boxes WHERE id > \(place.boxID) ORDER BY id
+                LIMIT \(max(0, count))
+                """, row: Box.init(row:))
             let items = try snapshot.query(
-                "SELECT id, title, box_id FROM relocation_items WHERE id > ? ORDER BY id LIMIT ?",
-                [SQLValue(place.itemID), SQLValue(max(0, count - boxes.count))], row: Item.init(row:))
+                """
+                SELECT id, title, box_id FROM relocation_items WHERE id > \(place.itemID) ORDER BY id
+                LIMIT \(max(0, count - boxes.count))
+                """, row: Item.init(row:))
             return Stock(epoch: position.epoch, sequence: position.sequence, boxes: boxes, items: items)
         }
     }
@@ -42,7 +46,7 @@ public struct JournalStore: RelocationStore {
             let outcome = try work.perform(in: &unit)
             if keepsInventory { try unit.set(unit.inventory()) }
             return outcome
-        } onRefusal: { (failure: Work.Failure, events) in
+        } onRefusal: { (failure: Work.Refusal, events) in
             for event in work.events(reporting: failure) { try events.publish(event) }
         }
     }

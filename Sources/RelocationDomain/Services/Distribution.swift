@@ -6,16 +6,16 @@ public struct Distribution: RelocationWork {
     public let request: DistributeItem
     public init(_ request: DistributeItem) { self.request = request }
 
-    /// Publishes `ItemProvisioned`; throws `DistributeItem.Failure`.
+    /// Publishes `ItemProvisioned`; throws `DistributeItem.Refusal`.
     public func perform(in unit: inout some BoxRepository & ItemRepository & EventSink & ~Copyable) throws -> Item {
-        guard let title = Title(request.title) else { throw DistributeItem.Failure.invalidTitle }
-        guard let box = try unit.leastLoaded(1, except: nil).first else { throw DistributeItem.Failure.noRoom }
+        guard let title = Title(request.title) else { throw DistributeItem.Refusal.invalidTitle }
+        guard let box = try unit.leastLoaded(1, except: nil).first else { throw DistributeItem.Refusal.noRoom }
         let item = try unit.addItem(title: title, boxID: box.boxID)
         try unit.publish(ItemProvisioned(itemID: item.id, boxID: item.boxID, title: title.text))
         return item
     }
     /// None for a title that is none: nothing was attempted, and only the caller can mend it.
-    public func events(reporting failure: DistributeItem.Failure) -> [any RelocationEvent] {
+    public func events(reporting failure: DistributeItem.Refusal) -> [any RelocationEvent] {
         switch failure {
         case .invalidTitle: []
         case .noRoom: [ItemDistributionFailed(itemTitle: request.title)]

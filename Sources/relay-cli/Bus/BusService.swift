@@ -28,19 +28,24 @@ final class BusService: FollowedService {
         do {
             relay = try EventRelay(
                 following: service, on: bus, delivery: .immediate, activation: start == nil ? .ifRunning : .onDemand,
-                cursors: cursors, cursorNamespace: "relay-cli")
+                cursors: cursors, cursorNamespace: "relay-cli",
+                // What it reports comes as events, too, in their order.
+                onNotice: { _ in })
             let publisher = relay.publisher
             subscriptions = [
-                publisher.subscribe(to: EventRelay.State.self, onGap: .ignore) { state in
+                publisher.subscribe(to: EventRelay.State.self) { state in
                     if let state = ServiceState(state) { deliver(.state(state)) }
+                } onGap: { _ in
                 },
-                publisher.subscribe(to: EventRelay.CursorFailure.self, onGap: .ignore) { failure in
+                publisher.subscribe(to: EventRelay.CursorFailure.self) { failure in
                     note("the place of '\(failure.name)': \(failure.error.message)")
+                } onGap: { _ in
                 },
-                publisher.subscribe(to: EventRelay.ConnectionFailure.self, onGap: .ignore) { failure in
+                publisher.subscribe(to: EventRelay.ConnectionFailure.self) { failure in
                     // This program's own trouble is said at once; what else it means, its verb knows.
                     let (message, isOwn) = (failure.error.message, failure.error.cause is SystemError)
                     if isOwn { note(message) } else { deliver(.outage(message)) }
+                } onGap: { _ in
                 },
             ]
         } catch {

@@ -39,8 +39,8 @@ struct ServiceName: Equatable, Sendable {
         "CSQLite",
         "CSystemd", "CTransportSupport", "NatsSupport", "RelayBridge", "RelayBus", "RelayCore", "RelayDaemon",
         "RelayEvents", "RelayFoundation",
-        "RelayJournal",
-        "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire", "Relocation", "RelocationDomain",
+        "RelayGLib", "RelayJournal", "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire",
+        "Relocation", "RelocationDomain",
         "RingSupport",
         "Telemetry", "TelemetryDomain", "TestSupport", "TestTraits", "TransportReport", "WireSupport",
         // Swift's.

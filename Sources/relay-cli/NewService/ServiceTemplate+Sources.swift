@@ -66,7 +66,7 @@ extension ServiceTemplate {
                 public let noteID: Int64
                 public init(noteID: Int64) { self.noteID = noteID }
             }
-            public enum Failure: String, CommandFailure, CaseIterable { case empty = "Empty" }
+            public enum Refusal: String, CommandRefusal, CaseIterable { case empty = "Empty" }
         }
         """#,
         "Sources/@MODULE@Domain/NoteBook.swift": #"""
@@ -84,10 +84,10 @@ extension ServiceTemplate {
                     "notes", by: [Migration("notes", "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")])
             }
             public func open(on service: EventService) {
-                service.handle(AddNote.self, in: journal) { command, _, unit in
-                    guard !command.text.isEmpty else { throw AddNote.Failure.empty }
-                    let insert = "INSERT INTO notes (text) VALUES (?) RETURNING id"
-                    let noteID: Int64 = try unit.query(insert, [SQLValue(command.text)]) { row in try row["id"] }[0]
+                service.handle(AddNote.self) { command, _, unit in
+                    guard !command.text.isEmpty else { throw AddNote.Refusal.empty }
+                    let insert: SQL = "INSERT INTO notes (text) VALUES (\(command.text)) RETURNING id"
+                    let noteID = try unit.query(insert, as: Int64.self)[0]
                     try unit.publish(NoteAdded(noteID: noteID, text: command.text))
                     return AddNote.Reply(noteID: noteID)
                 }
@@ -158,9 +158,8 @@ extension ServiceTemplate {
                     } onGap: { gap in
                         print(gap)
                     }
-                    relay.activate()
                     // It survives the end of the service. If no retry would help, the exit code says why.
-                    for await state in relay.states { if case .invalidated(let error) = state { throw error } }
+                    try await relay.run()
                     withExtendedLifetime(notes) {}
                 default:
                     throw RelayError(.invalidArgument, "usage: @WORDS@-cli [--system] add TEXT | watch")
@@ -275,7 +274,7 @@ extension ServiceTemplate {
         1. Change the contract, `Sources/@MODULE@/@MODULE@1.swift`: what happens is an event, what can be asked for is a
            command. List both in `contract`.
         2. Change the rules and tables, `Sources/@MODULE@Domain/NoteBook.swift`, and their test. The service refuses to
-           start while a command has no handler. An error that is no `Failure` reaches the caller as its code alone:
+           start while a command has no handler. An error that is no `Refusal` reaches the caller as its code alone:
            print it in the handler to see it. A table that is there is changed by one more `Migration`; while you try
            things out, remove `.build/journal` instead.
         3. Change the front end, `Sources/@WORDS@-cli/@MODULE@CLI.swift`.

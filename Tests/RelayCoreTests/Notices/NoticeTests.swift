@@ -118,4 +118,13 @@ import Testing
                 == Notice.Subject(interface: Desk1.name, peer: peer.connection.uniqueName, code: .notPermitted))
         try await desk.stop()
     }
+    @Test("a notice is one line on stderr: with the program's name, or with the priority that systemd's log takes")
+    func line() {
+        let notice = Notice(Self.kind, .warning, "two\nlines\u{1B}[31m", suppressed: 3)
+        #expect(notice.line(isSystemLog: false).hasSuffix(": warning: two\\u000alines\\u001b[31m (and 3 more)"))
+        #expect(!notice.line(isSystemLog: false).contains("\n"))
+        for (severity, priority) in [(Notice.Severity.info, 6), (.warning, 4), (.error, 3)] {
+            #expect(Notice(Self.kind, severity, "x").line(isSystemLog: true) == "<\(priority)>x")
+        }
+    }
 }

@@ -33,8 +33,8 @@ private final class Circle: Sendable {
             let subscription =
                 switch kind {
                 case "immediate":
-                    relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore, handler)
-                case "queue": relay.publisher.subscribe(to: Said.self, delivery: queue, onGap: .ignore, handler)
+                    relay.publisher.subscribe(to: Said.self, delivery: .immediate, handler, onGap: { _ in })
+                case "queue": relay.publisher.subscribe(to: Said.self, delivery: queue, handler, onGap: { _ in })
                 default: throw RelayError(.invalidArgument, "no kind '\(kind)'")
                 }
             subscriptions.withLock { $0.append(subscription) }
@@ -93,15 +93,17 @@ private final class Flag: Sendable {
         )
         let queue = DeliveryTarget.queue(DispatchQueue(label: "slow"))
         let mayLeave = Atomic<Bool>(false)
-        let slowly = slow.publisher.subscribe(to: Said.self, delivery: queue, onGap: .ignore) { _ in
+        let slowly = slow.publisher.subscribe(to: Said.self, delivery: queue) { _ in
             log.withLock { $0.append("in") }
             while !mayLeave.load(ordering: .acquiring) { usleep(1_000) }
             log.withLock { $0.append("out") }
+        } onGap: { _ in
         }
-        let ends = ender.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { [weak slow] _ in
+        let ends = ender.publisher.subscribe(to: Said.self, delivery: .immediate) { [weak slow] _ in
             while log.withLock({ $0.isEmpty }) { usleep(1_000) }
             slow?.invalidate()
             log.withLock { $0.append("ended") }
+        } onGap: { _ in
         }
         for relay in [slow, ender] {
             relay.activate()

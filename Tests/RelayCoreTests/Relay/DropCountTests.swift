@@ -84,7 +84,9 @@ private enum Beats1: EventInterface {
         var stream = try #require(relay.metrics.streams.first)
         #expect((stream.unreadable, stream.events, stream.gaps.count) == (3, 3, 0))
 
-        let subscription = try relay.subscribe(to: LaterParcels1.Sent.self, from: .beginning, onGap: .ignore) { _ in }
+        let subscription = try relay.subscribe(to: LaterParcels1.Sent.self, from: .beginning) { _ in
+        } onGap: { _ in
+        }
         try await harness.settle()
         stream = try #require(relay.metrics.streams.first)
         #expect(subscription.missed == 7 && stream.unreadable == 3 + 7)

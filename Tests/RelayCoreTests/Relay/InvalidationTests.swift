@@ -28,11 +28,9 @@ private final class EndWatch: Sendable {
     /// The kinds of handlers that ran too late.
     var tooLate: Set<String> { late.withLock { $0 } }
 }
-@MainActor private final class Watcher: EventSubscriber {
+@MainActor private final class Watcher {
     let watch: EndWatch
     init(_ watch: EndWatch) { self.watch = watch }
-    func on(_ event: Said) { watch.call("object", isWaitedFor: false) }
-    func onGap(_ gap: Gap) {}
 }
 private actor Keeper {
     private let watch: EndWatch
@@ -40,9 +38,10 @@ private actor Keeper {
     init(_ watch: EndWatch) { self.watch = watch }
     func begin(_ relay: EventRelay) {
         let watch = watch
-        subscription = relay.publisher.subscribe(to: Said.self, onGap: .ignore) { [self] _ in
+        subscription = relay.publisher.subscribe(to: Said.self) { [self] _ in
             assertIsolated()
             watch.call("actor")
+        } onGap: { _ in
         }
     }
 }
@@ -68,16 +67,38 @@ private actor Keeper {
     ) throws -> [Subscription] {
         let publisher = relay.publisher
         let queue = DispatchQueue(label: "ending")
-        publisher.subscribe(watcher)
+        publisher.subscribe(watcher, to: Said.self) { me, _ in
+            me.watch.call("object", isWaitedFor: false)
+        } onGap: { _, _ in
+        }
         return [
-            publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { _ in watch.call("immediate") },
-            publisher.subscribe(to: Said.self, delivery: .background, onGap: .ignore) { _ in watch.call("background") },
-            publisher.subscribe(to: Said.self, delivery: .queue(queue), onGap: .ignore) { _ in watch.call("queue") },
-            publisher.subscribe(to: Said.self, onGap: .ignore) { @MainActor _ in watch.call("main") },
-            try relay.subscribe(to: Said.self, onGap: .ignore) { @Sendable _ in watch.call("positioned") },
-            try relay.subscribe(to: Said.self, onGap: .ignore) { @MainActor _ in watch.call("positioned main") },
-            try immediate.subscribe(to: Said.self, onGap: .ignore) { @Sendable _ in
+            publisher.subscribe(to: Said.self, delivery: .immediate) { _ in
+                watch.call("immediate")
+            } onGap: { _ in
+            },
+            publisher.subscribe(to: Said.self, delivery: .background) { _ in
+                watch.call("background")
+            } onGap: { _ in
+            },
+            publisher.subscribe(to: Said.self, delivery: .queue(queue)) { _ in
+                watch.call("queue")
+            } onGap: { _ in
+            },
+            publisher.subscribe(to: Said.self) { @MainActor _ in
+                watch.call("main")
+            } onGap: { _ in
+            },
+            try relay.subscribe(to: Said.self) { @Sendable _ in
+                watch.call("positioned")
+            } onGap: { _ in
+            },
+            try relay.subscribe(to: Said.self) { @MainActor _ in
+                watch.call("positioned main")
+            } onGap: { _ in
+            },
+            try immediate.subscribe(to: Said.self) { @Sendable _ in
                 watch.call("positioned immediate")
+            } onGap: { _ in
             },
         ]
     }
@@ -87,9 +108,9 @@ private actor Keeper {
         _ handler: @escaping @Sendable (Said) -> Void, _ relay: EventRelay, _ kind: String
     ) throws -> Subscription {
         switch kind {
-        case "immediate": relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore, handler)
-        case "background": relay.publisher.subscribe(to: Said.self, delivery: .background, onGap: .ignore, handler)
-        default: try relay.subscribe(to: Said.self, onGap: .ignore, handler)
+        case "immediate": relay.publisher.subscribe(to: Said.self, delivery: .immediate, handler, onGap: { _ in })
+        case "background": relay.publisher.subscribe(to: Said.self, delivery: .background, handler, onGap: { _ in })
+        default: try relay.subscribe(to: Said.self, handler, onGap: { _ in })
         }
     }
 
@@ -99,8 +120,9 @@ private actor Keeper {
         let service = try await service(bus.bus)
         let witness = try relay(bus.bus)
         let heard = Atomic<Int>(0)
-        let witnessing = witness.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { _ in
+        let witnessing = witness.publisher.subscribe(to: Said.self, delivery: .immediate) { _ in
             heard.add(1, ordering: .relaxed)
+        } onGap: { _ in
         }
         witness.activate()
         try await witness.ready()
@@ -122,7 +144,9 @@ private actor Keeper {
             let subscriptions = try await subscribe(relay, immediate, watch, watcher)
             await keeper.begin(relay)
             for relay in [relay, immediate] { relay.activate() }
-            #expect(await eventually { Self.kinds.allSatisfy { watch.count($0) > 20 } })
+            #expect(
+                await eventually { Self.kinds.allSatisfy { watch.count($0) > 20 } },
+                "\(Self.kinds.map { "\($0) \(watch.count($0))" })")
             await Task.detached {
                 relay.invalidate()
                 immediate.invalidate()

@@ -36,8 +36,9 @@ import Testing
         for number in Int64(1)...4 { try await desk.service.publish(Booked(number: number, text: "")) }
         let relay = try PositionedTests.relay(desk.bus)
         let seen = Log<Int64>()
-        let subscription = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) {
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) {
             seen.add($0.number)
+        } onGap: { _ in
         }
         relay.activate()
         #expect(await eventually { seen.count == 4 })
@@ -65,9 +66,10 @@ import Testing
         let log = try RelayLog(bus.bus)
         let service = try await FollowingTests.fake(bus.bus, epoch: 1)
         let asked = Log<UInt64>()
-        let subscription = log.relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) {
+        let subscription = log.relay.publisher.subscribe(to: Said.self, delivery: .immediate) {
             [weak relay = log.relay] _ in
             asked.add(relay?.metrics.streams[0].events ?? 0)
+        } onGap: { _ in
         }
         log.relay.activate()
         #expect(await log.relay.isLive(Plain1.name))

@@ -106,8 +106,9 @@ import Testing
             } onGap: {
                 live.add("\($0)")
             },
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) {
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) {
                 if case .active = $0 { live.add("active") }
+            } onGap: { _ in
             },
             try relay.subscribe(to: Booked.self, from: .beginning) {
                 replayed.add("\($0.number) \($0.text)")

@@ -38,7 +38,7 @@ struct Wait: Command {
 struct Fail: Command {
     typealias Interface = Desk1
     var how: String
-    struct Failure: CommandFailure {
+    struct Refusal: CommandRefusal {
         let errorName: String
         let message: String
         init(errorName: String, message: String) { (self.errorName, self.message) = (errorName, message) }
@@ -92,11 +92,11 @@ final class Desk: Sendable {
         }
         service.handle(Fail.self) { command, _ in
             switch command.how {
-            case "declared": throw Fail.Failure(errorName: "Declared", message: "as agreed")
-            case "bad name": throw Fail.Failure(errorName: "no name", message: "")
-            case "bad text": throw Fail.Failure(errorName: "Declared", message: "a\0b")
+            case "declared": throw Fail.Refusal(errorName: "Declared", message: "as agreed")
+            case "bad name": throw Fail.Refusal(errorName: "no name", message: "")
+            case "bad text": throw Fail.Refusal(errorName: "Declared", message: "a\0b")
             case "long text":
-                throw Fail.Failure(errorName: "Declared", message: String(repeating: "x", count: 2 << 20))
+                throw Fail.Refusal(errorName: "Declared", message: String(repeating: "x", count: 2 << 20))
             case "relay": throw RelayError(.conflict, "a secret path")
             case "cancelled": throw CancellationError()
             default: throw SystemError(5)

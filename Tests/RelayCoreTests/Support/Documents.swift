@@ -32,7 +32,7 @@ struct Lamp: EditableDocument {
     var brightness: Int32
     var colour: String?
     static let initial = Self(brightness: 1, colour: nil)
-    enum Refusal: String, CommandFailure, CaseIterable { case tooBright = "TooBright" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooBright = "TooBright" }
 }
 
 /// A durable interface with documents, whose values are its events alone.

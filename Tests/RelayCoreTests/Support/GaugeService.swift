@@ -115,10 +115,11 @@ final class GaugeLog: Sendable {
             self?.note(Self.text($0))
         }
         // A gap comes once for each subscription: one of them tells it.
-        let labelled = publisher.subscribe(to: Named.self, delivery: .immediate, onGap: .ignore) { [weak self] event in
+        let labelled = publisher.subscribe(to: Named.self, delivery: .immediate) { [weak self] event in
             #expect(event.text == "label \(event.number)")
             self?.note("\(event.number)")
             self?.hook(event.number)
+        } onGap: { _ in
         }
         subscriptions.withLock { $0 = [sampled, labelled] }
     }

@@ -35,7 +35,10 @@ enum ManyInterfaces {
         _ publisher: EventPublisher, _ received: @escaping @Sendable (Int64) -> Void
     ) -> [Subscription] {
         func subscribe<A: Digit, B: Digit, C: Digit>(_: A.Type, _: B.Type, _: C.Type) -> Subscription {
-            publisher.subscribe(to: Counted<A, B, C>.self, delivery: .immediate, onGap: .ignore) { received($0.number) }
+            publisher.subscribe(to: Counted<A, B, C>.self, delivery: .immediate) {
+                received($0.number)
+            } onGap: { _ in
+            }
         }
         return each { subscribe($0, $1, $2) }
     }

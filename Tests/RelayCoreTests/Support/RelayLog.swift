@@ -20,13 +20,14 @@ final class RelayLog: Sendable {
             usesRings: !isOnSignals, timing: timing)
         let note: @Sendable (String) -> Void = { [weak self] line in self?.lines.withLock { $0.append(line) } }
         var all = [
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { state in
                 switch state {
                 case .connecting: note("connecting")
                 case .active: note("active")
                 case .interrupted: note("interrupted")
                 case .invalidated(let error): note("invalidated \(error.code.rawValue)")
                 }
+            } onGap: { _ in
             }
         ]
         if isSubscribed {

@@ -17,13 +17,15 @@ import Testing
     func background() async {
         let (publisher, counts, blocking) = (EventPublisher(), Counts(), 32)
         let blocked = (0..<blocking).map { _ in
-            publisher.subscribe(to: Numbered.self, delivery: .background, onGap: .ignore) { _ in
+            publisher.subscribe(to: Numbered.self, delivery: .background) { _ in
                 counts.entered.add(1, ordering: .relaxed)
                 counts.gate.wait()
+            } onGap: { _ in
             }
         }
-        let other = publisher.subscribe(to: Numbered.self, delivery: .background, onGap: .ignore) { _ in
+        let other = publisher.subscribe(to: Numbered.self, delivery: .background) { _ in
             counts.passed.add(1, ordering: .relaxed)
+        } onGap: { _ in
         }
         for number in 1...10 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { counts.entered.load(ordering: .relaxed) == blocking })

@@ -76,7 +76,10 @@ import Testing
         } onGap: {
             log.add("gap \($0.count ?? -1)")
         }
-        let other = publisher.subscribe(to: Lettered.self, onGap: .ignore) { log.add("other \($0.number)") }
+        let other = publisher.subscribe(to: Lettered.self) {
+            log.add("other \($0.number)")
+        } onGap: { _ in
+        }
         for number in 1...300 {
             publisher.publish(Numbered(number: number))
             if number % 100 == 0 { publisher.publish(Lettered(number: number)) }
@@ -108,8 +111,9 @@ import Testing
             }
         }
         let order = Log<Int>()
-        let other = publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(5), onGap: .ignore) {
+        let other = publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(5)) {
             order.add($0.number)
+        } onGap: { _ in
         }
         var (sequence, published): (UInt64, [UInt64]) = (0, [])
         for _ in 0..<400 {
@@ -167,12 +171,18 @@ import Testing
         let alive = Log<Int>()
         queue.suspend()
         let kept = [
-            publisher.subscribe(to: Heavy.self, buffer: .bufferingNewest(10), onGap: .ignore) { _ in },
-            publisher.subscribe(to: Heavy.self, buffer: .bufferingOldest(10), onGap: .ignore) { _ in },
+            publisher.subscribe(to: Heavy.self, buffer: .bufferingNewest(10)) { _ in
+            } onGap: { _ in
+            },
+            publisher.subscribe(to: Heavy.self, buffer: .bufferingOldest(10)) { _ in
+            } onGap: { _ in
+            },
         ]
         for _ in 0..<200 {
             // Cancelled at once, with its events still waiting.
-            let passing = publisher.subscribe(to: Heavy.self, onGap: .ignore) { _ in }
+            let passing = publisher.subscribe(to: Heavy.self) { _ in
+            } onGap: { _ in
+            }
             for _ in 0..<20 { publisher.publish(Heavy(payload: Counted(alive))) }
             passing.cancel()
         }

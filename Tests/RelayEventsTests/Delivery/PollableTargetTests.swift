@@ -15,7 +15,10 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
         #expect(!isReadable(target))
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         #expect(isReadable(target))
@@ -31,9 +34,10 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
+        let subscription = publisher.subscribe(to: Numbered.self) { event in
             log.add(event.number)
             publisher.publish(Numbered(number: event.number + 1))
+        } onGap: { _ in
         }
         publisher.publish(Numbered(number: 1))
         target.drain()
@@ -48,9 +52,10 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
+        let subscription = publisher.subscribe(to: Numbered.self) { event in
             log.add(event.number)
             target.drain()
+        } onGap: { _ in
         }
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         target.drain()
@@ -64,14 +69,18 @@ import Testing
             EventPublisher(delivery: .pollable(target)), EventPublisher(delivery: .pollable(target))
         )
         let log = Log<String>()
-        let dialog = asking.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+        let dialog = asking.subscribe(to: Numbered.self) { _ in
             log.add("asks")
             #expect(isReadable(target))
             target.drain()
             #expect(!isReadable(target))
             log.add("goes on")
+        } onGap: { _ in
         }
-        let answer = answering.subscribe(to: Numbered.self, onGap: .ignore) { _ in log.add("answer") }
+        let answer = answering.subscribe(to: Numbered.self) { _ in
+            log.add("answer")
+        } onGap: { _ in
+        }
         asking.publish(Numbered(number: 1))
         answering.publish(Numbered(number: 1))
         target.drain()
@@ -84,8 +93,9 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(10_000), onGap: .ignore) {
+        let subscription = publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(10_000)) {
             log.add($0.number)
+        } onGap: { _ in
         }
         let publishing = Task.detached {
             await withTaskGroup { group in
@@ -113,8 +123,9 @@ import Testing
         do {
             let target = try PollableTarget()
             gone = target
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: .pollable(target), onGap: .ignore) {
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: .pollable(target)) {
                 _ in
+            } onGap: { _ in
             }
             publisher.publish(Numbered(number: 1))
             subscription.cancel()
@@ -133,9 +144,10 @@ import Testing
         func run(_ body: @Sendable () -> Void) { body() }
         nonisolated func callback() { assumeIsolated { $0.events = 0 } }
         func subscribe(to publisher: EventPublisher, _ threads: Log<UInt>) -> Subscription {
-            publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+            publisher.subscribe(to: Numbered.self) { _ in
                 self.events += 1
                 threads.add(pthread_self())
+            } onGap: { _ in
             }
         }
     }

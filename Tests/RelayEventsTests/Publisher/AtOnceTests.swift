@@ -9,7 +9,10 @@ import Testing
 private actor Counter {
     private(set) var numbers: [Int] = []
     func subscribe(_ publisher: EventPublisher) -> Subscription {
-        publisher.subscribe(to: Numbered.self, onGap: .ignore) { self.numbers.append($0.number) }
+        publisher.subscribe(to: Numbered.self) {
+            self.numbers.append($0.number)
+        } onGap: { _ in
+        }
     }
 }
 
@@ -40,7 +43,10 @@ private actor Counter {
     @Test("what is published on the main actor has been handled when publish returns") func atOnce() {
         let publisher = EventPublisher(delivery: .immediate)
         let seen = Seen()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { seen.add("\($0.number)") }
+        let subscription = publisher.subscribe(to: Numbered.self) {
+            seen.add("\($0.number)")
+        } onGap: { _ in
+        }
         for number in 1...3 {
             publisher.publish(Numbered(number: number))
             #expect(seen.list.last == "\(number)")
@@ -54,8 +60,14 @@ private actor Counter {
         let publisher = EventPublisher(delivery: .immediate)
         let seen = Seen()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, onGap: .ignore) { seen.add("number \($0.number)") },
-            publisher.subscribe(to: Lettered.self, onGap: .ignore) { seen.add("letter \($0.number)") },
+            publisher.subscribe(to: Numbered.self) {
+                seen.add("number \($0.number)")
+            } onGap: { _ in
+            },
+            publisher.subscribe(to: Lettered.self) {
+                seen.add("letter \($0.number)")
+            } onGap: { _ in
+            },
         ]
         try elsewhere {
             publisher.publish(Numbered(number: 1))
@@ -73,11 +85,15 @@ private actor Counter {
         let publisher = EventPublisher(delivery: .immediate)
         let seen = Seen()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
+            publisher.subscribe(to: Numbered.self) { event in
                 seen.add("a\(event.number)")
                 if event.number < 3 { publisher.publish(Numbered(number: event.number + 1)) }
+            } onGap: { _ in
             },
-            publisher.subscribe(to: Numbered.self, onGap: .ignore) { seen.add("b\($0.number)") },
+            publisher.subscribe(to: Numbered.self) {
+                seen.add("b\($0.number)")
+            } onGap: { _ in
+            },
         ]
         publisher.publish(Numbered(number: 1))
         #expect(seen.list == ["a1", "b1", "a2", "b2", "a3", "b3"])
@@ -89,10 +105,11 @@ private actor Counter {
         let thread = pthread_self()
         func note(_ name: String) { seen.add("\(name) \(publisher.isHandling(on: thread))") }
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+            publisher.subscribe(to: Numbered.self) { _ in
                 note("outer")
                 publisher.publish(Lettered(number: 2))
                 note("outer")
+            } onGap: { _ in
             },
             // Its gap handler is elsewhere: the two may wait for each other.
             publisher.subscribe(to: Lettered.self) { @MainActor _ in
@@ -157,10 +174,8 @@ private final class OnlyStored: InterestObserver {
 }
 
 @Suite("Subscriptions to what nothing brings", .tags(.g2)) struct ObjectionTests {
-    private final class Object: EventSubscriber, Sendable {
+    private final class Object: Sendable {
         let gaps = Log<String>()
-        func on(_ event: Moved) {}
-        func onGap(_ gap: Gap) { gaps.add(gap.detail ?? "") }
     }
     @Test("each subscription, of any kind, gets one gap that says why; what can come is left alone") func each() async {
         let publisher = EventPublisher(delivery: .immediate, interest: OnlyStored())
@@ -182,7 +197,10 @@ private final class OnlyStored: InterestObserver {
         #expect(first.missed == 1 && second.missed == 1 && first.isActive)
         second.cancel()
         let (object, other) = (Object(), publisher.events(of: Moved.self))
-        publisher.subscribe(object, delivery: .background)
+        publisher.subscribe(object, to: Moved.self) { _, _ in
+        } onGap: {
+            $0.gaps.add($1.detail ?? "")
+        }
         let expected = ["gap 1...\(UInt64.max) (?, notFollowed)"]
         #expect(await other.take(1) == expected)
         #expect(await publisher.events(in: Elsewhere1.self).take(1) == expected)

@@ -12,8 +12,9 @@ private actor Canceller {
     /// Cancels on its own isolation, in the middle of a flood, again and again.
     func run(_ publisher: EventPublisher, rounds: Int) async {
         for round in 1...rounds {
-            subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+            subscription = publisher.subscribe(to: Numbered.self) { _ in
                 if self.cancelled >= round { self.afterCancel += 1 }
+            } onGap: { _ in
             }
             for number in 0..<20 { publisher.publish(Numbered(number: number)) }
             // Every other time nothing can be delivered before the cancellation: all of it would come late.
@@ -29,8 +30,9 @@ private actor Canceller {
     var afterCancel = 0
     func run(_ publisher: EventPublisher, rounds: Int) async {
         for _ in 0..<rounds {
-            subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+            subscription = publisher.subscribe(to: Numbered.self) { _ in
                 if self.subscription == nil { self.afterCancel += 1 }
+            } onGap: { _ in
             }
             for number in 0..<20 { publisher.publish(Numbered(number: number)) }
             await Task.yield()
@@ -41,17 +43,22 @@ private actor Canceller {
     }
 }
 /// Its handler awaits, so that it can be unsubscribed in the middle.
-@MainActor private final class SlowObject: EventSubscriber {
+@MainActor private final class SlowObject {
     private(set) var begun: [Int] = []
     private(set) var ended: [Int] = []
     let gate: AsyncStream<Void>
     init(gate: AsyncStream<Void>) { self.gate = gate }
-    @MainActor func on(_ event: Numbered) async {
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Numbered.self) {
+            await $0.on($1)
+        } onGap: { _, _ in
+        }
+    }
+    private func on(_ event: Numbered) async {
         begun.append(event.number)
         for await _ in gate { break }
         ended.append(event.number)
     }
-    func onGap(_ gap: Gap) {}
 }
 
 @Suite("Cancelling a subscription") struct CancellationTests {
@@ -87,8 +94,9 @@ private actor Canceller {
         let late = Log<Int>()
         for _ in 0..<300 {
             let cancelled = Log<Bool>()
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: .queue(queue), onGap: .ignore) { _ in
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: .queue(queue)) { _ in
                 if cancelled.count > 0 { late.add(1) }
+            } onGap: { _ in
             }
             for number in 0..<20 { publisher.publish(Numbered(number: number)) }
             queue.sync {
@@ -106,9 +114,10 @@ private actor Canceller {
         let log = Log<Int>()
         let holder = Holder<Subscription>()
         holder.hold(
-            publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
+            publisher.subscribe(to: Numbered.self) { event in
                 log.add(event.number)
                 if event.number == 2 { holder.value?.cancel() }
+            } onGap: { _ in
             })
         for number in 1...5 { publisher.publish(Numbered(number: number)) }
         target.drain()
@@ -119,11 +128,12 @@ private actor Canceller {
         let (gate, opener) = AsyncStream<Void>.makeStream()
         let publisher = EventPublisher()
         let object = SlowObject(gate: gate)
-        publisher.subscribe(object)
+        object.follow(publisher)
         let other = Log<Int>()
-        let closure = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
+        let closure = publisher.subscribe(to: Numbered.self) { event in
             MainActor.assertIsolated()
             other.add(event.number)
+        } onGap: { _ in
         }
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { object.begun == [1] && other.values == [1, 2, 3] })
@@ -139,10 +149,15 @@ private actor Canceller {
     func immediate() {
         let publisher = EventPublisher(delivery: .immediate)
         let (log, holder) = (Log<Int>(), Holder<Subscription>())
-        let first = publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { _ in
+        let first = publisher.subscribe(to: Numbered.self, delivery: .immediate) { _ in
             holder.value?.cancel()
+        } onGap: { _ in
         }
-        holder.hold(publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { log.add($0.number) })
+        holder.hold(
+            publisher.subscribe(to: Numbered.self, delivery: .immediate) {
+                log.add($0.number)
+            } onGap: { _ in
+            })
         publisher.publish(Numbered(number: 1))
         #expect(log.values.isEmpty)
         first.cancel()
@@ -151,13 +166,19 @@ private actor Canceller {
     func release() {
         let publisher = EventPublisher(delivery: .immediate)
         let log = Log<Int>()
-        var subscription: Subscription? = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        var subscription: Subscription? = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
         #expect(subscription?.isActive == true)
         publisher.publish(Numbered(number: 1))
         subscription = nil
         publisher.publish(Numbered(number: 2))
         #expect(log.values == [1])
-        let other = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        let other = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
         other.cancel()
         other.cancel()
         #expect(!other.isActive)
@@ -169,9 +190,10 @@ private actor Canceller {
             let publisher = EventPublisher()
             var captured: Captured? = Captured()
             weak let gone = captured
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) {
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery) {
                 [captured] _ in
                 withExtendedLifetime(captured) {}
+            } onGap: { _ in
             }
             captured = nil
             #expect(gone != nil)
@@ -186,9 +208,15 @@ private actor Canceller {
         let target = try PollableTarget()
         var publisher: EventPublisher? = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = try #require(publisher?.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) })
+        let subscription = try #require(
+            publisher?.subscribe(to: Numbered.self) {
+                log.add($0.number)
+            } onGap: { _ in
+            })
         let immediate = try #require(
-            publisher?.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { _ in })
+            publisher?.subscribe(to: Numbered.self, delivery: .immediate) { _ in
+            } onGap: { _ in
+            })
         publisher?.publish(Numbered(number: 1))
         publisher = nil
         #expect(!immediate.isActive)
@@ -207,11 +235,13 @@ private actor Canceller {
             gone = captured
             let publisher = EventPublisher()
             let held = [
-                publisher.subscribe(to: Numbered.self, delivery: .background, onGap: .ignore) { _ in
+                publisher.subscribe(to: Numbered.self, delivery: .background) { _ in
                     withExtendedLifetime(captured) {}
+                } onGap: { _ in
                 },
-                publisher.subscribe(to: Numbered.self, delivery: .mainActor, onGap: .ignore) { _ in
+                publisher.subscribe(to: Numbered.self, delivery: .mainActor) { _ in
                     withExtendedLifetime(captured) {}
+                } onGap: { _ in
                 },
             ]
             publisher.publish(Numbered(number: 1))

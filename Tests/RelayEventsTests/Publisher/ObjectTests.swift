@@ -7,47 +7,54 @@ import Testing
 
 @testable import RelayEvents
 
-@MainActor private final class View: EventSubscriber {
+@MainActor private final class View {
     private(set) var numbers: [Int] = []
-    func on(_ event: Numbered) {
-        MainActor.assertIsolated()
-        numbers.append(event.number)
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Numbered.self) { me, event in
+            MainActor.assertIsolated()
+            me.numbers.append(event.number)
+        } onGap: { _, _ in
+        }
     }
-    func onGap(_ gap: Gap) {}
 }
-private actor Ledger: EventSubscriber {
+private actor Ledger {
     private(set) var numbers: [Int] = []
     private let onEnd: @Sendable () -> Void
     init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
     deinit { onEnd() }
-    func on(_ event: Numbered) { numbers.append(event.number) }
-    func onGap(_ gap: Gap) {}
+    func add(_ number: Int) { numbers.append(number) }
     func follow(_ publisher: EventPublisher) {
-        publisher.subscribe(self, to: Lettered.self, onGap: .ignore) { me, event in me.numbers.append(-event.number) }
-        publisher.subscribe(self, to: Lettered.self, onGap: .ignore) { me, event in me.numbers.append(1_000) }
+        publisher.subscribe(self, to: Lettered.self) { me, event in
+            me.numbers.append(-event.number)
+        } onGap: { _, _ in
+        }
+        publisher.subscribe(self, to: Lettered.self) { me, event in
+            me.numbers.append(1_000)
+        } onGap: { _, _ in
+        }
     }
 }
-private final class Plain: EventSubscriber, Sendable {
+private final class Plain: Sendable {
     let log: Log<Int>
     init(_ log: Log<Int> = Log()) { self.log = log }
-    func on(_ event: Numbered) { log.add(event.number) }
-    func onGap(_ gap: Gap) {}
-}
-private final class PlaceRecorder: EventSubscriber, Sendable {
-    let log = Log<String>()
-    func on(_ event: Numbered) async {
-        note()
-        await Task.yield()
-        note()
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Numbered.self) {
+            $0.log.add($1.number)
+        } onGap: { _, _ in
+        }
     }
-    func onGap(_ gap: Gap) {}
-    private func note() { log.add(DispatchQueue.getSpecific(key: DispatchQueue.isHere) ?? "elsewhere") }
 }
-/// Not sendable: it belongs to the actor that subscribes it.
-private final class Local: EventSubscriber {
-    var numbers: [Int] = []
-    func on(_ event: Numbered) { numbers.append(event.number) }
-    func onGap(_ gap: Gap) {}
+private final class PlaceRecorder: Sendable {
+    let log = Log<String>()
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Numbered.self) { me, _ in
+            me.note()
+            await Task.yield()
+            me.note()
+        } onGap: { _, _ in
+        }
+    }
+    private func note() { log.add(DispatchQueue.getSpecific(key: DispatchQueue.isHere) ?? "elsewhere") }
 }
 
 @Suite("Objects as subscribers") struct ObjectTests {
@@ -55,25 +62,17 @@ private final class Local: EventSubscriber {
     @MainActor func twiceIsOnce() async {
         let publisher = EventPublisher()
         let view = View()
-        publisher.subscribe(view)
-        publisher.subscribe(view)
+        view.follow(publisher)
+        view.follow(publisher)
         publisher.publish(Numbered(number: 1))
         publisher.publish(Numbered(number: 2))
         #expect(await eventually { view.numbers == [1, 2] })
         publisher.unsubscribe(view)
         publisher.publish(Numbered(number: 3))
-        publisher.subscribe(view)
+        view.follow(publisher)
         publisher.publish(Numbered(number: 4))
         #expect(await eventually { view.numbers == [1, 2, 4] })
         publisher.unsubscribe(View())
-    }
-    @Test("an object that is not sendable is called on the actor that subscribed it")
-    @MainActor func local() async {
-        let publisher = EventPublisher()
-        let object = Local()
-        publisher.subscribe(object)
-        publisher.publish(Numbered(number: 1))
-        #expect(await eventually { object.numbers == [1] })
     }
     @Test("an object is held weakly, and pruned when it is gone")
     @MainActor func heldWeakly() async {
@@ -82,7 +81,7 @@ private final class Local: EventSubscriber {
         do {
             let view = View()
             gone = view
-            publisher.subscribe(view)
+            view.follow(publisher)
             publisher.publish(Numbered(number: 1))
             #expect(await eventually { view.numbers == [1] })
         }
@@ -97,7 +96,10 @@ private final class Local: EventSubscriber {
         do {
             let ledger = Ledger { ended.add(1) }
             await ledger.follow(publisher)
-            publisher.subscribe(ledger, delivery: .background)
+            publisher.subscribe(ledger, to: Numbered.self) { me, event in
+                me.add(event.number)
+            } onGap: { _, _ in
+            }
             publisher.publish(Numbered(number: 1))
             publisher.publish(Lettered(number: 2))
             #expect(await eventually { await ledger.numbers.sorted() == [-2, 1] })
@@ -109,13 +111,13 @@ private final class Local: EventSubscriber {
     }
     @Test("an object is delivered to where its delivery says, also after it awaited")
     func deliveries() async throws {
-        let publisher = EventPublisher()
-        let (queued, polled, background) = (PlaceRecorder(), PlaceRecorder(), Plain())
-        publisher.subscribe(queued, delivery: .queue(.marked("home")))
         let target = try PollableTarget()
-        publisher.subscribe(polled, delivery: .pollable(target))
-        publisher.subscribe(background, delivery: .immediate)
-        publisher.publish(Numbered(number: 1))
+        let publishers = [.queue(.marked("home")), .pollable(target), .immediate].map { EventPublisher(delivery: $0) }
+        let (queued, polled, background) = (PlaceRecorder(), PlaceRecorder(), Plain())
+        queued.follow(publishers[0])
+        polled.follow(publishers[1])
+        background.follow(publishers[2])
+        for publisher in publishers { publisher.publish(Numbered(number: 1)) }
         #expect(await eventually { queued.log.values == ["home", "home"] && background.log.values == [1] })
         let loop = DispatchQueue.marked("loop")
         #expect(polled.log.values.isEmpty)
@@ -131,7 +133,7 @@ private final class Local: EventSubscriber {
             let publisher = EventPublisher()
             let object = Plain()
             await withTaskGroup { group in
-                for _ in 0..<4 { group.addTask { publisher.subscribe(object, delivery: .background) } }
+                for _ in 0..<4 { group.addTask { object.follow(publisher) } }
             }
             publisher.publish(Numbered(number: 1))
             publisher.publish(Numbered(number: 2))
@@ -148,7 +150,7 @@ private final class Local: EventSubscriber {
             let log = Log<Int>()
             let object = Plain(log)
             if !addresses.insert(ObjectIdentifier(object)).inserted { reused += 1 }
-            publisher.subscribe(object, delivery: .background)
+            object.follow(publisher)
             publisher.publish(Numbered(number: number))
             #expect(await eventually { log.values == [number] })
         }
@@ -170,14 +172,14 @@ private final class Local: EventSubscriber {
     func swept() {
         let publisher = EventPublisher()
         let kept = (0..<20).map { _ in Plain() }
-        for object in kept { publisher.subscribe(object, delivery: .background) }
-        for _ in 0..<1_000 { publisher.subscribe(Plain(), delivery: .background) }
+        for object in kept { object.follow(publisher) }
+        for _ in 0..<1_000 { Plain().follow(publisher) }
         #expect(publisher.state.withLock { $0.objects.count } <= 100)
         withExtendedLifetime(kept) {}
     }
     @Test("an object released while it is being called ends its call, and is called no more")
     func releasedDuringDelivery() async {
-        final class SelfReleasing: EventSubscriber, Sendable {
+        final class SelfReleasing: Sendable {
             let holder: Holder<SelfReleasing>, log: Log<Int>
             init(_ holder: Holder<SelfReleasing>, _ log: Log<Int>) { (self.holder, self.log) = (holder, log) }
             func on(_ event: Numbered) async {
@@ -185,7 +187,12 @@ private final class Local: EventSubscriber {
                 await Task.yield()
                 log.add(event.number)
             }
-            func onGap(_ gap: Gap) {}
+            func follow(_ publisher: EventPublisher) {
+                publisher.subscribe(self, to: Numbered.self) {
+                    await $0.on($1)
+                } onGap: { _, _ in
+                }
+            }
             deinit { log.add(-1) }
         }
         let publisher = EventPublisher()
@@ -193,7 +200,7 @@ private final class Local: EventSubscriber {
         do {
             let object = SelfReleasing(holder, log)
             holder.hold(object)
-            publisher.subscribe(object, delivery: .background)
+            object.follow(publisher)
         }
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { log.values == [1, -1] })
@@ -205,7 +212,7 @@ private final class Local: EventSubscriber {
         let publisher = EventPublisher()
         for _ in 0..<50 {
             let object = Plain()
-            publisher.subscribe(object, delivery: .background)
+            object.follow(publisher)
             await withTaskGroup { group in
                 group.addTask { for number in 1...50 { publisher.publish(Numbered(number: number)) } }
                 group.addTask { publisher.unsubscribe(object) }
@@ -215,19 +222,28 @@ private final class Local: EventSubscriber {
         }
     }
     @Test("a closure for an object on no actor runs where the publisher says, while the object lives")
-    func closuresForObjects() throws {
+    func closuresForObjects() async throws {
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
         var object: Plain? = Plain(log)
-        publisher.subscribe(object!, to: Lettered.self, onGap: .ignore) { $0.log.add($1.number) }
+        publisher.subscribe(object!, to: Lettered.self) {
+            $0.log.add($1.number)
+        } onGap: { _, _ in
+        }
         publisher.publish(Lettered(number: 1))
-        target.drain()
-        #expect(log.values == [1])
+        #expect(
+            await eventually {
+                target.drain()
+                return log.values == [1]
+            })
         object = nil
         publisher.publish(Lettered(number: 2))
-        target.drain()
+        #expect(
+            await eventually {
+                target.drain()
+                return publisher.state.withLock { $0.objects.isEmpty }
+            })
         #expect(log.values == [1])
-        #expect(publisher.state.withLock { $0.objects.isEmpty })
     }
 }

@@ -8,21 +8,25 @@ private actor Collector {
     private(set) var numbers: [Int] = []
     func follow(_ publisher: EventPublisher) -> [Subscription] {
         [
-            publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) {
+            publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(100_000)) {
                 self.numbers.append($0.number)
+            } onGap: { _ in
             },
-            publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) {
+            publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000)) {
                 self.numbers.append(-$0.number)
+            } onGap: { _ in
             },
         ]
     }
-    /// A handler isolated to the actor, and a closure on it, for two types.
-    func followWeakly(_ publisher: EventPublisher) -> Subscription {
-        publisher.subscribe(self, to: Numbered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) { me, event in
+    /// As an object, for two types.
+    func followWeakly(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Numbered.self, buffer: .bufferingNewest(100_000)) { me, event in
             me.numbers.append(event.number)
+        } onGap: { _, _ in
         }
-        return publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) {
-            self.numbers.append(-$0.number)
+        publisher.subscribe(self, to: Lettered.self, buffer: .bufferingNewest(100_000)) { me, event in
+            me.numbers.append(-event.number)
+        } onGap: { _, _ in
         }
     }
 }
@@ -59,7 +63,7 @@ private actor Collector {
         let weak = Collector()
         var subscriptions: [Subscription] = []
         for collector in collectors { subscriptions += await collector.follow(publisher) }
-        subscriptions.append(await weak.followWeakly(publisher))
+        await weak.followWeakly(publisher)
         let target = try PollableTarget()
         let places: [DeliveryTarget] = [
             .queue(DispatchQueue(label: "serial")), .queue(.global()), .pollable(target),
@@ -68,14 +72,16 @@ private actor Collector {
         for (place, log) in zip(places, logs) {
             subscriptions += [
                 publisher.subscribe(
-                    to: Numbered.self, delivery: place, buffer: .bufferingNewest(100_000), onGap: .ignore
+                    to: Numbered.self, delivery: place, buffer: .bufferingNewest(100_000)
                 ) {
                     log.add($0.number)
+                } onGap: { _ in
                 },
                 publisher.subscribe(
-                    to: Lettered.self, delivery: place, buffer: .bufferingNewest(100_000), onGap: .ignore
+                    to: Lettered.self, delivery: place, buffer: .bufferingNewest(100_000)
                 ) {
                     log.add(-$0.number)
+                } onGap: { _ in
                 },
             ]
         }
@@ -100,14 +106,16 @@ private actor Collector {
         let log = Log<Int>()
         let subscriptions = [
             publisher.subscribe(
-                to: Numbered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000), onGap: .ignore
+                to: Numbered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000)
             ) {
                 log.add($0.number)
+            } onGap: { _ in
             },
             publisher.subscribe(
-                to: Lettered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000), onGap: .ignore
+                to: Lettered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000)
             ) {
                 log.add($0.number)
+            } onGap: { _ in
             },
         ]
         for number in 0..<3_000 {
@@ -173,12 +181,19 @@ private actor Collector {
         let (first, second, buffered) = (Log<Int>(), Log<Int>(), Log<Int>())
         queue.suspend()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, delivery: .queue(queue), onGap: .ignore) { buffered.add($0.number) },
-            publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { event in
+            publisher.subscribe(to: Numbered.self, delivery: .queue(queue)) {
+                buffered.add($0.number)
+            } onGap: { _ in
+            },
+            publisher.subscribe(to: Numbered.self, delivery: .immediate) { event in
                 first.add(event.number)
                 if event.number < 3 { publisher.publish(Numbered(number: event.number + 1)) }
+            } onGap: { _ in
             },
-            publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { second.add($0.number) },
+            publisher.subscribe(to: Numbered.self, delivery: .immediate) {
+                second.add($0.number)
+            } onGap: { _ in
+            },
         ]
         publisher.publish(Numbered(number: 1))
         queue.resume()

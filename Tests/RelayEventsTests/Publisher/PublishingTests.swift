@@ -4,10 +4,14 @@ import RelayEvents
 import RelayTestKit
 import Testing
 
-@MainActor private final class ChartView: EventSubscriber {
+@MainActor private final class ChartView {
     private(set) var seen: [WindowEvent] = []
-    func on(_ event: WindowEvent) { seen.append(event) }
-    func onGap(_ gap: Gap) {}
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: WindowEvent.self) {
+            $0.seen.append($1)
+        } onGap: { _, _ in
+        }
+    }
 }
 
 extension DispatchQueue {
@@ -24,8 +28,11 @@ extension DispatchQueue {
     @MainActor func enums() async {
         let publisher = EventPublisher(delivery: .mainActor)
         let (chart, log) = (ChartView(), Log<WindowEvent>())
-        publisher.subscribe(chart)
-        let subscription = publisher.subscribe(to: WindowEvent.self, onGap: .ignore) { log.add($0) }
+        chart.follow(publisher)
+        let subscription = publisher.subscribe(to: WindowEvent.self) {
+            log.add($0)
+        } onGap: { _ in
+        }
         let stream = publisher.events(of: WindowEvent.self)
         let events: [WindowEvent] = [.changeDateRange(DateRange(first: 1, last: 7)), .unselectApplication(3)]
         for event in events { publisher.publish(event) }
@@ -44,11 +51,13 @@ extension DispatchQueue {
         let publisher = EventPublisher(delivery: .immediate)
         let log = Log<String>()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) {
+            publisher.subscribe(to: Numbered.self, delivery: .immediate) {
                 log.add("numbered \($0.number)")
+            } onGap: { _ in
             },
-            publisher.subscribe(to: Lettered.self, delivery: .immediate, onGap: .ignore) {
+            publisher.subscribe(to: Lettered.self, delivery: .immediate) {
                 log.add("lettered \($0.number)")
+            } onGap: { _ in
             },
         ]
         publisher.publish(Numbered(number: 1))
@@ -62,8 +71,9 @@ extension DispatchQueue {
     func independent() {
         let (first, second) = (EventPublisher(delivery: .immediate), EventPublisher(delivery: .immediate))
         let log = Log<Int>()
-        let subscription = first.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) {
+        let subscription = first.subscribe(to: Numbered.self, delivery: .immediate) {
             log.add($0.number)
+        } onGap: { _ in
         }
         second.publish(Numbered(number: 2))
         first.publish(Numbered(number: 1))
@@ -75,7 +85,10 @@ extension DispatchQueue {
     func immediateDefault() {
         let publisher = EventPublisher(delivery: .immediate)
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
         publisher.publish(Numbered(number: 1))
         #expect(log.values == [1])
         subscription.cancel()
@@ -101,9 +114,10 @@ extension DispatchQueue {
     func mainActorDefault() async {
         let publisher = EventPublisher(delivery: .mainActor)
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
+        let subscription = publisher.subscribe(to: Numbered.self) { event in
             MainActor.assertIsolated()
             log.add(event.number)
+        } onGap: { _ in
         }
         publisher.publish(Numbered(number: 1))
         #expect(await eventually { log.values == [1] })
@@ -113,7 +127,10 @@ extension DispatchQueue {
     func backgroundDefault() async {
         let publisher = EventPublisher()
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
         for number in 0..<500 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { log.count == 500 })
         #expect(log.values == Array(0..<500))
@@ -124,7 +141,10 @@ extension DispatchQueue {
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
         publisher.publish(Numbered(number: 1))
         #expect(log.values.isEmpty)
         target.drain()
@@ -136,8 +156,13 @@ extension DispatchQueue {
         actor Place {}
         let publisher = EventPublisher(delivery: .actor(Place()))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
-        let other = EventPublisher().subscribe(to: Numbered.self, delivery: .actor(Place()), onGap: .ignore) { _ in }
+        let subscription = publisher.subscribe(to: Numbered.self) {
+            log.add($0.number)
+        } onGap: { _ in
+        }
+        let other = EventPublisher().subscribe(to: Numbered.self, delivery: .actor(Place())) { _ in
+        } onGap: { _ in
+        }
         publisher.publish(Numbered(number: 1))
         #expect(await eventually { log.values == [1] })
         subscription.cancel()

@@ -17,13 +17,17 @@ import Testing
         let fence = Log<Int>()
         let delivery = Self.places[place]()
         holder.hold(
-            publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { event in
+            publisher.subscribe(to: Numbered.self, delivery: delivery) { event in
                 log.add(event.number)
                 if event.number == 2 { holder.hold(nil) }
+            } onGap: { _ in
             })
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { log.count >= 2 && holder.value == nil })
-        let after = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { fence.add($0.number) }
+        let after = publisher.subscribe(to: Numbered.self, delivery: delivery) {
+            fence.add($0.number)
+        } onGap: { _ in
+        }
         publisher.publish(Numbered(number: 4))
         #expect(await eventually { fence.values == [4] })
         #expect(log.values == [1, 2])
@@ -36,20 +40,25 @@ import Testing
         let (log, inner) = (Log<Int>(), Log<Int>())
         let holder = Holder<[Subscription]>()
         let delivery = Self.places[place]()
-        let outer = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { event in
+        let outer = publisher.subscribe(to: Numbered.self, delivery: delivery) { event in
             log.add(event.number)
             if event.number == 1 {
                 holder.hold([
-                    publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { inner.add($0.number) }
+                    publisher.subscribe(to: Numbered.self, delivery: delivery) {
+                        inner.add($0.number)
+                    } onGap: { _ in
+                    }
                 ])
                 publisher.publish(Numbered(number: 2))
             } else if event.number == 2 {
                 publisher.publish(Lettered(number: 3))
             }
+        } onGap: { _ in
         }
-        let last = publisher.subscribe(to: Lettered.self, delivery: delivery, onGap: .ignore) { event in
+        let last = publisher.subscribe(to: Lettered.self, delivery: delivery) { event in
             log.add(event.number)
             holder.hold(nil)
+        } onGap: { _ in
         }
         publisher.publish(Numbered(number: 1))
         #expect(await eventually { log.values == [1, 2, 3] && holder.value == nil })
@@ -97,8 +106,9 @@ import Testing
         }
         // Still in working order.
         let fence = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) {
+        let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery) {
             fence.add($0.number)
+        } onGap: { _ in
         }
         publisher.publish(Numbered(number: 7))
         #expect(await eventually { fence.values == [7] })
@@ -110,8 +120,9 @@ import Testing
         let publisher = EventPublisher()
         for _ in 0..<50 {
             let log = Log<Int>()
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: Self.places[place](), onGap: .ignore) {
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: Self.places[place]()) {
                 log.add($0.number)
+            } onGap: { _ in
             }
             let flood = Task.detached {
                 for number in 1...100 { publisher.publish(Numbered(number: number)) }
@@ -130,11 +141,15 @@ import Testing
             let publisher: EventPublisher, held: Subscription
             init(_ publisher: EventPublisher) {
                 self.publisher = publisher
-                held = publisher.subscribe(to: Lettered.self, delivery: .immediate, onGap: .ignore) { _ in }
+                held = publisher.subscribe(to: Lettered.self, delivery: .immediate) { _ in
+                } onGap: { _ in
+                }
             }
             deinit {
                 publisher.publish(Lettered(number: 1))
-                publisher.subscribe(to: Lettered.self, delivery: .immediate, onGap: .ignore) { _ in }.cancel()
+                publisher.subscribe(to: Lettered.self, delivery: .immediate) { _ in
+                } onGap: { _ in
+                }.cancel()
                 held.cancel()
             }
         }
@@ -143,14 +158,17 @@ import Testing
         let queue = DispatchQueue(label: "stopped")
         queue.suspend()
         let newest = publisher.subscribe(
-            to: Loaded.self, delivery: .queue(queue), buffer: .bufferingNewest(1), onGap: .ignore
-        ) { _ in }
+            to: Loaded.self, delivery: .queue(queue), buffer: .bufferingNewest(1)
+        ) { _ in
+        } onGap: { _ in
+        }
         let stream = publisher.events(of: Loaded.self, buffer: .bufferingNewest(1))
         for _ in 0..<100 { publisher.publish(Loaded(object: ActingAtDeinit(publisher))) }
         for _ in 0..<200 {
             let object = ActingAtDeinit(publisher)
-            let passing = publisher.subscribe(to: Loaded.self, delivery: .queue(queue), onGap: .ignore) { _ in
+            let passing = publisher.subscribe(to: Loaded.self, delivery: .queue(queue)) { _ in
                 withExtendedLifetime(object) {}
+            } onGap: { _ in
             }
             publisher.publish(Loaded(object: ActingAtDeinit(publisher)))
             passing.cancel()

@@ -41,7 +41,7 @@ import Testing
         let (immediate, polled, other) = (Log<String>(), Log<String>(), Log<String>())
         let (object, ledger) = (GapObject(), Ledger())
         await ledger.follow(publisher)
-        publisher.subscribe(object, delivery: .queue(DispatchQueue(label: "object")))
+        object.follow(publisher)
         let subscriptions = [
             publisher.subscribe(to: Stored.self, delivery: .immediate) {
                 immediate.add("\($0.number)")
@@ -69,7 +69,11 @@ import Testing
         #expect(polled.values == expected)
         #expect(other.values.isEmpty)
         #expect(await stream.take(3) == ["Stored(number: 3)", "gap 4...6 (?, lost)", "Stored(number: 7)"])
-        #expect(await eventually { object.seen.values == expected })
+        #expect(
+            await eventually {
+                target.drain()
+                return object.seen.values == expected
+            })
         #expect(await eventually { await ledger.seen == expected })
         #expect(subscriptions[0].missed == 1 && subscriptions[1].missed == 1 && stream.missed == 1)
     }
@@ -109,8 +113,12 @@ import Testing
         let publisher = EventPublisher(delivery: .immediate, interest: interests)
         let tap = publisher.tap { _ in }
         #expect(interests.wanted == [])
-        let first = publisher.subscribe(to: Stored.self, onGap: .ignore) { _ in }
-        let second = publisher.subscribe(to: Stored.self, delivery: .background, onGap: .ignore) { _ in }
+        let first = publisher.subscribe(to: Stored.self) { _ in
+        } onGap: { _ in
+        }
+        let second = publisher.subscribe(to: Stored.self, delivery: .background) { _ in
+        } onGap: { _ in
+        }
         #expect(interests.wanted == ["Stored"] && interests.calls == 1)
         first.cancel()
         #expect(interests.wanted == ["Stored"])
@@ -122,8 +130,8 @@ import Testing
         #expect(interests.wanted == [])
         do {
             let object = GapObject()
-            publisher.subscribe(object, delivery: .background)
-            publisher.subscribe(object, delivery: .background)
+            object.follow(publisher)
+            object.follow(publisher)
             #expect(interests.wanted == ["Stored"])
             publisher.unsubscribe(object)
         }
@@ -135,7 +143,7 @@ import Testing
         let interests = Interests()
         let publisher = EventPublisher(delivery: .immediate, interest: interests)
         var object: GapObject? = GapObject()
-        publisher.subscribe(object!, delivery: .background)
+        object!.follow(publisher)
         object = nil
         publisher.publish(Stored(number: 1))
         #expect(await eventually { interests.wanted == [] })
@@ -150,7 +158,9 @@ import Testing
                 for thread in 0..<4 {
                     group.addTask {
                         for number in 0..<100 {
-                            let subscription = publisher.subscribe(to: Stored.self, onGap: .ignore) { _ in }
+                            let subscription = publisher.subscribe(to: Stored.self) { _ in
+                            } onGap: { _ in
+                            }
                             // When subscribing returns, the observer knows of it.
                             if !interests.wanted.contains("Stored") { kept.add(subscription) }
                             let stream = publisher.events(in: Warehouse1.self)
@@ -168,8 +178,13 @@ import Testing
     }
 }
 
-private final class GapObject: EventSubscriber, Sendable {
+private final class GapObject: Sendable {
     let seen = Log<String>()
-    func on(_ event: Stored) { seen.add("\(event.number)") }
-    func onGap(_ gap: Gap) { seen.add(text(gap)) }
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Stored.self) {
+            $0.seen.add("\($1.number)")
+        } onGap: {
+            $0.seen.add(text($1))
+        }
+    }
 }

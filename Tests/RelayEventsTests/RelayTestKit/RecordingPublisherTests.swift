@@ -11,7 +11,10 @@ private final class Counter {
     private var subscription: Subscription?
     let log = Log<Int>()
     init(_ publisher: EventPublisher) {
-        subscription = publisher.subscribe(to: Stored.self, onGap: .ignore) { [log] in log.add($0.number) }
+        subscription = publisher.subscribe(to: Stored.self) { [log] in
+            log.add($0.number)
+        } onGap: { _ in
+        }
     }
 }
 

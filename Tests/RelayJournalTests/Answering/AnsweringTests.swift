@@ -23,7 +23,7 @@ struct PlaceOrder: IdempotentCommand {
     var item: String
     var idempotencyKey: String?
     struct Reply: Codable, Sendable, Equatable { var orderID: Int64 }
-    enum Failure: String, CommandFailure { case soldOut = "SoldOut" }
+    enum Refusal: String, CommandRefusal { case soldOut = "SoldOut" }
 }
 /// Its key is a field that it has anyway.
 struct CancelOrder: IdempotentCommand {
@@ -66,9 +66,9 @@ enum OtherShop1: EventInterface {
         _ item: String, key: String?, _ journal: EventJournal, user: UInt32? = 1_000
     ) async throws -> Int64 {
         try await journal.answer(PlaceOrder(item: item, idempotencyKey: key), from: Self.context(user: user)) { unit in
-            if item == "sold out" { throw PlaceOrder.Failure.soldOut }
+            if item == "sold out" { throw PlaceOrder.Refusal.soldOut }
             let insert = "INSERT INTO orders (item) VALUES (?) RETURNING id"
-            return PlaceOrder.Reply(orderID: try unit.query(insert, [SQLValue(item)]) { try $0[0] }[0])
+            return PlaceOrder.Reply(orderID: try unit.query(SQL(insert, [SQLValue(item)])) { try $0[0] }[0])
         }.orderID
     }
     private func opened(_ folder: TestFolder) async throws -> EventJournal {
@@ -219,7 +219,7 @@ enum OtherShop1: EventInterface {
     @Test("a refusal and an error are not kept: the next try runs the command") func refusal() async throws {
         let journal = try await opened(TestFolder())
         for _ in 1...2 {
-            await #expect(throws: PlaceOrder.Failure.soldOut) { try await place("sold out", key: "a", journal) }
+            await #expect(throws: PlaceOrder.Refusal.soldOut) { try await place("sold out", key: "a", journal) }
         }
         #expect(try await count("relay_replies", journal) == 0)
         #expect(try await place("lamp", key: "a", journal) == 1)
@@ -294,16 +294,16 @@ enum OtherShop1: EventInterface {
         let (bus, folder) = (try PrivateBus(), try TestFolder())
         let journal = try await opened(folder)
         let service = try EventService(name: "org.example.Shop", on: bus.bus, exporting: Shop1.self, journal: journal)
-        service.handle(PlaceOrder.self, in: journal) { order, context, unit in
-            if order.item == "sold out" { throw PlaceOrder.Failure.soldOut }
+        service.handle(PlaceOrder.self) { order, context, unit in
+            if order.item == "sold out" { throw PlaceOrder.Refusal.soldOut }
             #expect(context.peer.userID != nil)
             let insert = "INSERT INTO orders (item) VALUES (?) RETURNING id"
-            let id: Int64 = try unit.query(insert, [SQLValue(order.item)]) { try $0[0] }[0]
+            let id: Int64 = try unit.query(SQL(insert, [SQLValue(order.item)])) { try $0[0] }[0]
             try unit.publish(OrderPlaced(orderID: id, item: order.item))
             return PlaceOrder.Reply(orderID: id)
         }
-        service.handle(CancelOrder.self, in: journal) { order, _, unit in
-            try unit.execute("DELETE FROM orders WHERE id = ?", [SQLValue(order.orderID)])
+        service.handle(CancelOrder.self) { order, _, unit in
+            try unit.execute(SQL("DELETE FROM orders WHERE id = ?", [SQLValue(order.orderID)]))
         }
         try await service.start()
         let relay = try EventRelay(following: "org.example.Shop", on: bus.bus, interfaces: Shop1.self)

@@ -118,8 +118,9 @@ private final class History: Sendable {
                 try unit.publish(Booked(amount: Int64(bitPattern: point.hash), text: text))
             }
             try unit.execute(
-                "INSERT OR REPLACE INTO tally VALUES (1, ?, ?)",
-                [.integer(Int64(bitPattern: point.count)), .integer(Int64(bitPattern: point.hash))])
+                SQL(
+                    "INSERT OR REPLACE INTO tally VALUES (1, ?, ?)",
+                    [.integer(Int64(bitPattern: point.count)), .integer(Int64(bitPattern: point.hash))]))
             return point
         }
         let position = disk.position

@@ -55,7 +55,7 @@ import Testing
         try await ledger.journal.unitOfWork { unit in
             try unit.execute("CREATE TABLE box (label TEXT)")
             for number in 0..<100 as Range<Int64> {
-                try unit.execute("INSERT INTO box VALUES (?)", [.text(text)])
+                try unit.execute(SQL("INSERT INTO box VALUES (?)", [.text(text)]))
                 try unit.publish(Booked(amount: number, text: text))
             }
         }

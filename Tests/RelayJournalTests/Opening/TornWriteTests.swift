@@ -40,7 +40,7 @@ import Testing
         let reader = try Database(directory.database, isReadOnly: true, vfs: nil)
         for amount in 1...500 {
             try await ledger.journal.unitOfWork { unit in
-                try unit.execute("UPDATE balance SET total = total + ?", [.integer(Int64(amount))])
+                try unit.execute(SQL("UPDATE balance SET total = total + ?", [.integer(Int64(amount))]))
                 // Some have pages of their own.
                 let length = amount.isMultiple(of: 7) ? 3_000 : amount % 90
                 try unit.publish(Booked(amount: Int64(amount), text: String(repeating: "t", count: length)))

@@ -10,7 +10,7 @@ import Testing
 @Suite("SQL of the domain", .heavy, .tags(.g8)) struct DomainSQLTests {
     private func code(_ ledger: Ledger, _ sql: String, _ values: [SQLValue] = []) async -> RelayError.Code? {
         do {
-            try await ledger.journal.unitOfWork { try $0.execute(sql, values) }
+            try await ledger.journal.unitOfWork { try $0.execute(SQL(sql, values)) }
             return nil
         } catch { return (error as? RelayError)?.code }
     }
@@ -70,7 +70,7 @@ import Testing
                 ("ALTER TABLE box RENAME TO relay_box", "relay_box is no table of the journal's"),
                 ("CREATE TABLE lid (box REFERENCES relay_events (sequence))", "lid has a foreign key to relay_events"),
             ] {
-                let error = #expect(throws: RelayError.self) { try unit.execute(sql) }
+                let error = #expect(throws: RelayError.self) { try unit.execute(SQL(sql)) }
                 #expect(
                     error?.code == .invalidArgument && error?.message.contains(words) == true, "\(error?.message ?? "")"
                 )
@@ -113,7 +113,7 @@ import Testing
         #expect(try JournalInspection(directory: folder.path).check().events == 1)
         let next = try Ledger(folder, epoch: 2)
         let sum = "SELECT sum(length(bytes)) FROM pile"
-        #expect(try await next.journal.read { try $0.query(sum) { $0.integer(0) } } == [15_000_000])
+        #expect(try await next.journal.read { try $0.query(SQL(sum)) { $0.integer(0) } } == [15_000_000])
     }
     @Test("a statement that is wrong is known by its codes, without its text") func kinds() async throws {
         let ledger = try Ledger(TestFolder())
@@ -166,8 +166,8 @@ import Testing
             "CREATE TABLE room (id INTEGER PRIMARY KEY) STRICT",
             "CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT NOT NULL, size INTEGER) STRICT",
             "CREATE TABLE loose (size)", "INSERT INTO box VALUES (1, 'books', 2)", "INSERT INTO loose VALUES (1)",
-        ] { try await ledger.journal.unitOfWork { try $0.execute(sql) } }
-        try await ledger.journal.unitOfWork { try $0.execute(sql) }
+        ] { try await ledger.journal.unitOfWork { try $0.execute(SQL(sql)) } }
+        try await ledger.journal.unitOfWork { try $0.execute(SQL(sql)) }
         try await ledger.book(1)
         #expect(try await ledger.all().map(\.sequence) == [1])
         ledger.journal.close()
@@ -180,8 +180,8 @@ import Testing
             try unit.execute("INSERT INTO words VALUES ('spring garden'), ('winter')")
         }
         let find = "SELECT count(*) FROM words WHERE words MATCH 'garden'"
-        #expect(try await ledger.journal.unitOfWork { try $0.query(find) { $0.integer(0) } } == [1])
-        #expect(try await ledger.journal.read { try $0.query(find) { $0.integer(0) } } == [1])
+        #expect(try await ledger.journal.unitOfWork { try $0.query(SQL(find)) { $0.integer(0) } } == [1])
+        #expect(try await ledger.journal.read { try $0.query(SQL(find)) { $0.integer(0) } } == [1])
         ledger.journal.close()
         // In another run, each kind of statement may be the first that needs the table.
         for (epoch, sql) in [
@@ -207,10 +207,10 @@ import Testing
         let find = "SELECT label FROM words WHERE words MATCH 'garden'"
         for _ in 0..<2 {
             let unit = await #expect(throws: RelayError.self) {
-                try await ledger.journal.unitOfWork { try $0.query(find) { $0.text(0) } }
+                try await ledger.journal.unitOfWork { try $0.query(SQL(find)) { $0.text(0) } }
             }
             let read = await #expect(throws: RelayError.self) {
-                try await ledger.journal.read { try $0.query(find) { $0.text(0) } }
+                try await ledger.journal.read { try $0.query(SQL(find)) { $0.text(0) } }
             }
             for error in [unit, read] {
                 #expect(error?.code == .conflict && error?.message.contains("rebuild it") == true, "\(error as Any)")
@@ -220,7 +220,7 @@ import Testing
         }
         // The advice helps.
         try await ledger.journal.unitOfWork { try $0.execute("INSERT INTO words (words) VALUES ('rebuild')") }
-        #expect(try await ledger.journal.unitOfWork { try $0.query(find) { $0.text(0) } }.isEmpty)
+        #expect(try await ledger.journal.unitOfWork { try $0.query(SQL(find)) { $0.text(0) } }.isEmpty)
         try await ledger.book(1)
         // What it keeps of itself is gone: it finds that when the unit or the transaction ends.
         let other = try RawSQLite(ledger.directory.database)
@@ -307,7 +307,7 @@ import Testing
         ]
         for value in values {
             let back = try await ledger.journal.unitOfWork { unit in
-                try unit.query("SELECT ?", [value]) { row in
+                try unit.query(SQL("SELECT ?", [value])) { row in
                     #expect(row.count == 1 && row.isNull(1) && row.integer(7) == 0 && row.text(-1).isEmpty)
                     #expect(row.isNull(0) == (value == .null))
                     return row.value(0)
@@ -316,7 +316,7 @@ import Testing
             #expect(back == [value])
         }
         #expect(await code(ledger, "SELECT ?") == .invalidArgument)
-        #expect(await code(ledger, "SELECT ?", [1, 2]) == .invalidArgument)
+        #expect(await code(ledger, "SELECT ?", [.integer(1), .integer(2)]) == .invalidArgument)
         struct Stop: Error {}
         await #expect(throws: Stop.self) {
             try await ledger.journal.unitOfWork {

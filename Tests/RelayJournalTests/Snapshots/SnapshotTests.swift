@@ -30,7 +30,7 @@ import Testing
                         let (boxes, position, isThere) = try await ledger.journal.read { snapshot in
                             (
                                 try Self.count(&snapshot), try snapshot.position(of: Ledger1.self),
-                                try snapshot.query("SELECT 1 FROM box WHERE id = ?", [.integer(own)]) { _ in true }
+                                try snapshot.query(SQL("SELECT 1 FROM box WHERE id = ?", [.integer(own)])) { _ in true }
                             )
                         }
                         #expect(UInt64(boxes) == position.sequence && position.epoch == 5 && isThere == [true])
@@ -59,7 +59,7 @@ import Testing
             try unit.execute("CREATE VIEW view_of_events AS SELECT * FROM relay_events")
         }
         let boxes = try await ledger.journal.read { snapshot in
-            let error = #expect(throws: RelayError.self) { try snapshot.query(sql) { _ in } }
+            let error = #expect(throws: RelayError.self) { try snapshot.query(SQL(sql)) { _ in } }
             #expect(error?.code == .invalidArgument)
             // And goes on with what is right.
             return try Self.count(&snapshot)
@@ -115,7 +115,7 @@ import Testing
                     do {
                         _ = try await ledger.journal.read { snapshot in
                             seen.running.withLock { $0 += 1 }
-                            return try snapshot.query(endless) { $0.integer(0) }
+                            return try snapshot.query(SQL(endless)) { $0.integer(0) }
                         }
                         return nil
                     } catch { return (error as? RelayError)?.code }

@@ -104,7 +104,7 @@ final class ChangeWorld: Sendable {
     // MARK: Commands
 
     func answer<C: Command>(_ type: C.Type, _ answer: @escaping @Sendable (C) throws -> C.Reply) {
-        service.handle(type, in: journal) { [weak self] command, _, _ in
+        service.handle(type) { [weak self] command, _, _ in
             self?.received.withLock { $0[ObjectIdentifier(type)] = command }
             return try answer(command)
         }

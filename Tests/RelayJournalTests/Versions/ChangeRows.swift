@@ -301,9 +301,9 @@ enum ChangeRows {
         world.answer(Before.NeedyReply.self) { _ in done }
         world.answer(Before.LostReply.self) { _ in .init(number: 1, name: "one") }
         world.answer(Before.ChosenReply.self) { _ in .init(state: .printing(page: 1)) }
-        world.answer(Before.Refusing.self) { _ in throw Before.Refusing.Failure.closed }
+        world.answer(Before.Refusing.self) { _ in throw Before.Refusing.Refusal.closed }
         world.answer(Before.DroppedArgument.self) { _ in done }
-        world.answer(Before.Lenient.self) { _ in throw Before.Lenient.Failure.full }
+        world.answer(Before.Lenient.self) { _ in throw Before.Lenient.Refusal.full }
         world.answer(Before.Withdrawn.self) { _ in done }
         world.answer(Before.Guarded.self) { _ in done }
         world.answer(Before.Unkeyed.self) { _ in done }
@@ -324,9 +324,9 @@ enum ChangeRows {
         world.answer(After.NeedyReply.self) { _ in .init(number: 2, name: "two") }
         world.answer(After.LostReply.self) { _ in done }
         world.answer(After.ChosenReply.self) { _ in .init(state: .failed(reason: "paper")) }
-        world.answer(After.Refusing.self) { _ in throw After.Refusing.Failure.full }
+        world.answer(After.Refusing.self) { _ in throw After.Refusing.Refusal.full }
         world.answer(After.DroppedArgument.self) { _ in done }
-        world.answer(After.Lenient.self) { _ in throw After.Lenient.Failure.closed }
+        world.answer(After.Lenient.self) { _ in throw After.Lenient.Refusal.closed }
         world.answer(After.Introduced.self) { _ in done }
         world.answer(After.Guarded.self) { _ in done }
         world.answer(After.Unkeyed.self) { _ in done }

@@ -216,7 +216,7 @@ enum After {
     struct Refusing: IdempotentCommand, Equatable {
         typealias Interface = Shop1
         typealias Reply = Done
-        enum Failure: String, CommandFailure { case closed = "Closed", full = "Full" }
+        enum Refusal: String, CommandRefusal { case closed = "Closed", full = "Full" }
         var idempotencyKey: String?
     }
     struct Introduced: IdempotentCommand, Equatable {
@@ -233,7 +233,7 @@ enum After {
     struct Lenient: IdempotentCommand, Equatable {
         typealias Interface = Shop1
         typealias Reply = Done
-        enum Failure: String, CommandFailure { case closed = "Closed" }
+        enum Refusal: String, CommandRefusal { case closed = "Closed" }
         var idempotencyKey: String?
     }
     struct Forgot: DomainEvent, Equatable {

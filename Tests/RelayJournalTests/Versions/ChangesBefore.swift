@@ -207,7 +207,7 @@ enum Before {
     struct Refusing: IdempotentCommand, Equatable {
         typealias Interface = Shop1
         typealias Reply = Done
-        enum Failure: String, CommandFailure { case closed = "Closed" }
+        enum Refusal: String, CommandRefusal { case closed = "Closed" }
         var idempotencyKey: String?
     }
     struct Withdrawn: IdempotentCommand, Equatable {
@@ -224,7 +224,7 @@ enum Before {
     struct Lenient: IdempotentCommand, Equatable {
         typealias Interface = Shop1
         typealias Reply = Done
-        enum Failure: String, CommandFailure { case closed = "Closed", full = "Full" }
+        enum Refusal: String, CommandRefusal { case closed = "Closed", full = "Full" }
         var idempotencyKey: String?
     }
     struct Forgot: DomainEvent, RenamedFields, Equatable {

@@ -11,7 +11,7 @@ import Testing
         "jobs", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT")
     private static let pages = Migration("pages", "ALTER TABLE jobs ADD COLUMN pages INTEGER NOT NULL DEFAULT 1")
     private static let named = Migration("named") { unit in
-        try unit.execute("UPDATE jobs SET title = title || ?", ["!"])
+        try unit.execute("UPDATE jobs SET title = title || \("!")")
     }
 
     private func backups(_ folder: TestFolder) -> [String] {
@@ -30,7 +30,7 @@ import Testing
         return names.sorted()
     }
     private func add(_ title: String, to journal: EventJournal) async throws {
-        try await journal.unitOfWork { try $0.execute("INSERT INTO jobs (title) VALUES (?)", [SQLValue(title)]) }
+        try await journal.unitOfWork { try $0.execute("INSERT INTO jobs (title) VALUES (\(title))") }
     }
     private func titles(_ journal: EventJournal) async throws -> [String] {
         try await journal.read { try $0.query("SELECT title FROM jobs ORDER BY id") { try $0[0, as: String.self] } }
@@ -118,7 +118,7 @@ import Testing
         try await journal.migrate("a-1", by: [Migration("one", "CREATE TABLE one (id INTEGER PRIMARY KEY)")])
         var steps = [Self.jobs]
         for number in 1...12 {
-            steps.append(Migration("\(number)", "CREATE TABLE t\(number) (id INTEGER PRIMARY KEY)"))
+            steps.append(Migration("\(number)", "CREATE TABLE \(verbatim: "t\(number)") (id INTEGER PRIMARY KEY)"))
             let outcome = try await journal.migrate("a", by: steps)
             let backup = try #require(outcome.backup)
             let own = backups(folder).filter { !$0.hasPrefix("a-1-0-") }

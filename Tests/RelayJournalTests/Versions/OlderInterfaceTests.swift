@@ -31,9 +31,9 @@ import Testing
         let service = try EventService(
             name: Self.name, on: bus.bus, exporting: Orders2.self, older: Orders2.servingFirst, journal: journal)
         let count = Counter()
-        service.handle(Orders2.Place.self, in: journal) { command, context, unit in
-            if command.title.count > 10 { throw Orders2.Place.Failure.tooLong }
-            if command.title == "closed" { throw Orders2.Place.Failure.closed }
+        service.handle(Orders2.Place.self) { command, context, unit in
+            if command.title.count > 10 { throw Orders2.Place.Refusal.tooLong }
+            if command.title == "closed" { throw Orders2.Place.Refusal.closed }
             context.report(.init(done: 0.5), of: command)
             let id = "\(count.next())"
             try unit.publish(Orders2.Placed(id: id, totals: [1, 2]))
@@ -266,7 +266,7 @@ import Testing
         case .none: break
         case .handler: service.handleSubmissions(of: Orders2.Rack.self) { try rule($0) }
         case .unit:
-            service.handleSubmissions(of: Orders2.Rack.self, in: journal) { submission, unit in
+            service.handleSubmissions(of: Orders2.Rack.self) { submission, unit in
                 try unit.publish(Orders2.Audited(by: "rack"))
                 return try rule(submission)
             }

@@ -19,7 +19,7 @@ enum Orders1: EventInterface {
         let title: String, idempotencyKey: String?
         struct Reply: Codable, Equatable, Sendable { let orderID: Int64 }
         struct Progress: Codable, Equatable, Sendable { let percent: Int32 }
-        enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+        enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
     }
     struct Cancel: Command {
         typealias Interface = Orders1
@@ -34,7 +34,7 @@ enum Orders1: EventInterface {
         typealias Interface = Orders1
         var labels: String
         static let initial = Self(labels: "?")
-        enum Refusal: String, CommandFailure, CaseIterable { case full = "Full", empty = "Empty" }
+        enum Refusal: String, CommandRefusal, CaseIterable { case full = "Full", empty = "Empty" }
     }
 }
 enum Orders2: EventInterface {
@@ -64,7 +64,7 @@ enum Orders2: EventInterface {
         let title: String, urgent: Bool, idempotencyKey: String?
         struct Reply: Codable, Equatable, Sendable { let id: String }
         struct Progress: Codable, Equatable, Sendable { let done: Double }
-        enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", closed = "Closed" }
+        enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong", closed = "Closed" }
     }
     struct Desk: DomainDocument {
         typealias Interface = Orders2
@@ -75,7 +75,7 @@ enum Orders2: EventInterface {
         typealias Interface = Orders2
         var labels: [String], size: Int32
         static let initial = Self(labels: ["new"], size: 3)
-        enum Refusal: String, CommandFailure, CaseIterable { case full = "Full", broken = "Broken" }
+        enum Refusal: String, CommandRefusal, CaseIterable { case full = "Full", broken = "Broken" }
     }
 
     static let servingFirst = serving(Orders1.self) { older in

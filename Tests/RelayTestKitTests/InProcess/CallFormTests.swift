@@ -16,12 +16,12 @@ private struct Cut: Command {
     typealias Interface = Saws1
     let length: Int32
     struct Reply: Codable, Sendable, Equatable { let pieces: Int32 }
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", tooShort = "TooShort" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong", tooShort = "TooShort" }
 }
 /// Without a reply, and with a failure that has the name of another command's.
 private struct Clean: Command {
     typealias Interface = Saws1
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }
 }
 /// Without refusals.
 private struct Count: Command {
@@ -59,11 +59,11 @@ private struct Workshop: Sendable {
         if what != .absent {
             let service = try EventService(name: "org.example.Workshop", on: harness.bus, exporting: Saws1.self)
             service.handle(Cut.self) { cut, _ in
-                if cut.length > 5 { throw Cut.Failure.tooLong }
-                if cut.length < 1 { throw Cut.Failure.tooShort }
+                if cut.length > 5 { throw Cut.Refusal.tooLong }
+                if cut.length < 1 { throw Cut.Refusal.tooShort }
                 return Cut.Reply(pieces: 2)
             }
-            service.handle(Clean.self) { _, _ in if what == .otherTooLong { throw Clean.Failure.tooLong } }
+            service.handle(Clean.self) { _, _ in if what == .otherTooLong { throw Clean.Refusal.tooLong } }
             service.handle(Count.self) { _, _ in Count.Reply(saws: 3) }
             try await harness.start(service)
         }
@@ -97,9 +97,9 @@ private func caught(_ relay: EventRelay, _ what: Case) async -> String {
         let reply = try await relay.call(Cut(length: what.length))
         try await relay.call(Clean())
         return try await relay.call(Count()).saws == 3 && reply.pieces == 2 ? "reply" : "\(reply)"
-    } catch RelayError.refused(Cut.Failure.tooLong) {
+    } catch Cut.Refusal.tooLong {
         return "tooLong"
-    } catch .refused {
+    } catch is any CommandRefusal {
         return "refused"
     } catch .unavailable {
         return "unavailable"
@@ -111,25 +111,25 @@ private func asked(_ relay: EventRelay, _ what: Case) async -> String {
     do {
         _ = try await relay.call(Cut(length: what.length))
         try await relay.call(Clean())
-    } catch let error as RelayError where error.refusal(of: Cut.self) == .tooLong {
+    } catch let refusal as Cut.Refusal where refusal == .tooLong {
         return "tooLong"
     } catch let error as RelayError where error.code == .unavailable {
         return "unavailable"
     } catch let error as RelayError {
-        return error.code == .refused ? "refused" : error.message
+        return error.message
     } catch {
-        return "never"
+        return "refused"
     }
     return "reply"
 }
 private func typed(_ relay: EventRelay, _ what: Case) async -> String {
-    do throws(RelayError) {
+    do {
         _ = try await relay.outcome(of: Cut(length: what.length)).get()
         _ = try await relay.outcome(of: Clean()).get()
         return "reply"
     } catch {
-        if error.refusal(of: Cut.self) == .tooLong { return "tooLong" }
-        return error.code == .refused ? "refused" : error.code == .unavailable ? "unavailable" : error.message
+        if error as? Cut.Refusal == .tooLong { return "tooLong" }
+        return error is any CommandRefusal ? "refused" : "unavailable"
     }
 }
 /// Some codes only, in a function that throws on and has a variable.
@@ -139,15 +139,9 @@ private func partial(_ relay: EventRelay, _ what: Case) async throws -> String {
     do {
         _ = try await relay.call(Cut(length: what.length))
         try await relay.call(Clean())
-    } catch RelayError.refused(Cut.Failure.tooLong) { note("tooLong") } catch .unavailable { note("unavailable") }
+    } catch Cut.Refusal.tooLong { note("tooLong") } catch .unavailable { note("unavailable") }
     return line
 }
-/// As `call` documents it: it compiles, and never matches.
-private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
-    do { _ = try await relay.call(Cut(length: what.length)) } catch Cut.Failure.tooLong { return true } catch {}
-    return false
-}
-
 // MARK: Methods, and tasks of an actor
 
 @MainActor private final class Bench {
@@ -170,9 +164,9 @@ private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
             let reply = try await relay.call(Cut(length: what.length))
             try await relay.call(Clean())
             line = reply.pieces == 2 ? "reply" : "\(reply)"
-        } catch RelayError.refused(Cut.Failure.tooLong) {
+        } catch Cut.Refusal.tooLong {
             line = "tooLong"
-        } catch .refused {
+        } catch is any CommandRefusal {
             line = "refused"
         } catch .unavailable {
             line = "unavailable"
@@ -185,22 +179,22 @@ private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
             _ = try await relay.call(Cut(length: what.length))
             try await relay.call(Clean())
             line = "reply"
-        } catch let error as RelayError where error.refusal(of: Cut.self) == .tooLong {
+        } catch let refusal as Cut.Refusal where refusal == .tooLong {
             line = "tooLong"
         } catch let error as RelayError {
-            line = error.code == .refused ? "refused" : error.code == .unavailable ? "unavailable" : error.message
+            line = error.code == .unavailable ? "unavailable" : error.message
         } catch {
-            line = "never"
+            line = "refused"
         }
     }
     func typed() async {
-        do throws(RelayError) {
+        do {
             _ = try await relay.outcome(of: Cut(length: what.length)).get()
             _ = try await relay.outcome(of: Clean()).get()
             line = "reply"
         } catch {
-            let isOurs = error.refusal(of: Cut.self) == .tooLong
-            line = isOurs ? "tooLong" : error.code == .refused ? "refused" : "unavailable"
+            let isOurs = error as? Cut.Refusal == .tooLong
+            line = isOurs ? "tooLong" : error is any CommandRefusal ? "refused" : "unavailable"
         }
     }
     func switchedInTask() -> Task<Void, Never> {
@@ -220,9 +214,9 @@ private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
                 let reply = try await relay.call(Cut(length: what.length))
                 try await relay.call(Clean())
                 line = reply.pieces == 2 ? "reply" : "\(reply)"
-            } catch RelayError.refused(Cut.Failure.tooLong) {
+            } catch Cut.Refusal.tooLong {
                 line = "tooLong"
-            } catch .refused {
+            } catch is any CommandRefusal {
                 line = "refused"
             } catch .unavailable {
                 line = "unavailable"
@@ -237,24 +231,24 @@ private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
                 _ = try await relay.call(Cut(length: what.length))
                 try await relay.call(Clean())
                 line = "reply"
-            } catch let error as RelayError where error.refusal(of: Cut.self) == .tooLong {
+            } catch let refusal as Cut.Refusal where refusal == .tooLong {
                 line = "tooLong"
             } catch let error as RelayError {
-                line = error.code == .refused ? "refused" : error.code == .unavailable ? "unavailable" : error.message
+                line = error.code == .unavailable ? "unavailable" : error.message
             } catch {
-                line = "never"
+                line = "refused"
             }
         }
     }
     func typedInTask() -> Task<Void, Never> {
         Task {
-            do throws(RelayError) {
+            do {
                 _ = try await relay.outcome(of: Cut(length: what.length)).get()
                 _ = try await relay.outcome(of: Clean()).get()
                 line = "reply"
             } catch {
-                let isOurs = error.refusal(of: Cut.self) == .tooLong
-                line = isOurs ? "tooLong" : error.code == .refused ? "refused" : "unavailable"
+                let isOurs = error as? Cut.Refusal == .tooLong
+                line = isOurs ? "tooLong" : error is any CommandRefusal ? "refused" : "unavailable"
             }
         }
     }
@@ -264,7 +258,7 @@ private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
                 _ = try await relay.call(Cut(length: what.length))
                 try await relay.call(Clean())
                 line = "reply"
-            } catch RelayError.refused(Cut.Failure.tooLong) { line = "tooLong" } catch .unavailable {
+            } catch Cut.Refusal.tooLong { line = "tooLong" } catch .unavailable {
                 line = "unavailable"
             }
         }
@@ -278,7 +272,6 @@ private func never(_ relay: EventRelay, _ what: Case) async -> Bool {
         for form in [switched, caught, asked, typed] { #expect(await form(workshop.relay, what) == what.expected) }
         let line = try? await partial(workshop.relay, what)
         #expect(line == (what.expected == "refused" ? nil : what.expected))
-        #expect(await never(workshop.relay, what) == false)
     }
     @Test("in a method", arguments: Case.allCases) @MainActor private func method(_ what: Case) async throws {
         let workshop = try await Workshop(what)

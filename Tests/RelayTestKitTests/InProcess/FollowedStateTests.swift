@@ -54,8 +54,8 @@ private final class Household: Sendable {
     func start() async throws {
         let service = try EventService(
             name: Self.name, on: harness.bus, exporting: Chores1.self, journal: journal)
-        service.handle(AddChore.self, in: journal) { chore, _, unit in
-            try unit.execute("INSERT INTO chores (title) VALUES (?)", [SQLValue(chore.title)])
+        service.handle(AddChore.self) { chore, _, unit in
+            try unit.execute("INSERT INTO chores (title) VALUES (\(chore.title))")
             try unit.publish(ChoreAdded(title: chore.title))
         }
         service.handle(ListChores.self) { [journal, weak self] _, _ in

@@ -24,7 +24,7 @@ struct PlaceOrder: Command {
     typealias Interface = Orders1
     var goods: [String]
     struct Reply: Codable, Sendable, Equatable { var number: Int64 }
-    enum Failure: String, CommandFailure { case nothingOrdered = "NothingOrdered" }
+    enum Refusal: String, CommandRefusal { case nothingOrdered = "NothingOrdered" }
 }
 /// Is answered when the test says so.
 struct Ponder: Command {
@@ -81,7 +81,7 @@ final class Shop: Sendable {
     static func handle(_ service: EventService, _ gate: Gate = Gate()) {
         let numbers = Mutex<Int64>(0)
         service.handle(PlaceOrder.self) { [weak service] order, _ in
-            guard !order.goods.isEmpty else { throw PlaceOrder.Failure.nothingOrdered }
+            guard !order.goods.isEmpty else { throw PlaceOrder.Refusal.nothingOrdered }
             let number = numbers.withLock { number in
                 number += 1
                 return number

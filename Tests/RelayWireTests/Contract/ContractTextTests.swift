@@ -30,7 +30,7 @@ private struct Stock: EditableDocument {
     var left: Int32
     static let initial = Self(left: 0)
     static let submitRequirement = PeerRequirement.polkit(action: "org.example.stock")
-    enum Refusal: String, CommandFailure, CaseIterable { case locked = "Locked", empty = "Empty" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case locked = "Locked", empty = "Empty" }
 }
 private struct Prices: DomainDocument {
     typealias Interface = Shop1
@@ -43,12 +43,12 @@ private struct PlaceOrder: IdempotentCommand {
     let title: String, idempotencyKey: String?
     struct Reply: Codable { let orderID: Int64 }
     struct Progress: Codable { let step: Int32 }
-    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }
+    enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }
 }
 private struct Audit: Command {
     typealias Interface = Shop1
     static let requirement = PeerRequirement.anyone
-    struct Failure: CommandFailure {
+    struct Refusal: CommandRefusal {
         let errorName: String
         init?(errorName: String, message: String) { self.errorName = errorName }
     }

@@ -26,7 +26,7 @@ private struct SendLetter: Command {
     static let about = About("Sends a letter.", fields: ["to": "a < b"], reply: ["number": .unit("letters")])
     var to: String, priority: Priority?
     struct Reply: Codable { var number: UInt64 }
-    enum Failure: String, CommandFailure, CaseIterable {
+    enum Refusal: String, CommandRefusal, CaseIterable {
         case noStamp = "NoStamp", tooHeavy = "TooHeavy"
         var message: String { self == .noStamp ? "it has no \"stamp\"" : "split it" }
     }
@@ -141,7 +141,7 @@ private struct SendLetter: Command {
         ]
         for type in others { #expect(WireCase.cases(of: type) == [], "\(type)") }
     }
-    private struct Unlisted: CommandFailure {
+    private struct Unlisted: CommandRefusal {
         let errorName: String
         init(errorName: String, message _: String) { self.errorName = errorName }
     }

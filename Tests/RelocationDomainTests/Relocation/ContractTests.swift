@@ -69,7 +69,7 @@ struct ContractTests {
 
     @Test("gives every refusal a name that D-Bus allows and a message for people, and finds it again by its name")
     func failures() {
-        func check<F: CommandFailure & CaseIterable & Equatable>(_ type: F.Type) {
+        func check<F: CommandRefusal & CaseIterable & Equatable>(_ type: F.Type) {
             for failure in F.allCases {
                 #expect(failure.errorName.allSatisfy { $0.isASCII && $0.isLetter })
                 #expect(failure.message.contains(" "), "\(failure) has no message of its own")
@@ -78,9 +78,9 @@ struct ContractTests {
             #expect(Set(F.allCases.map(\.errorName)).count == F.allCases.count)
             #expect(F(errorName: "NoSuchFailure", message: "") == nil)
         }
-        check(OrderBox.Failure.self)
-        check(DistributeItem.Failure.self)
-        check(RemoveBox.Failure.self)
-        check(RemoveItem.Failure.self)
+        check(OrderBox.Refusal.self)
+        check(DistributeItem.Refusal.self)
+        check(RemoveBox.Refusal.self)
+        check(RemoveItem.Refusal.self)
     }
 }

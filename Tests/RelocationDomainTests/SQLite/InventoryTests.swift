@@ -34,7 +34,7 @@ import Testing
         for number in 1...3 { _ = try await commands.handle(DistributeItem(title: "item \(number)")) }
         #expect(inventory.state.boxes == [load(1, 2), load(2, 1)])
         let version = inventory.version
-        await #expect(throws: RemoveBox.Failure.self) { try await commands.handle(RemoveBox(boxID: 9)) }
+        await #expect(throws: RemoveBox.Refusal.self) { try await commands.handle(RemoveBox(boxID: 9)) }
         #expect(inventory.version == version)
         try await commands.handle(RemoveBox(boxID: 1))
         #expect(inventory.state.boxes == [load(2, 3)])

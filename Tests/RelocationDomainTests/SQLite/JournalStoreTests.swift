@@ -132,7 +132,7 @@ struct JournalStoreTests {
                 SELECT id, capacity, item_count FROM relocation_boxes WHERE item_count < capacity AND id IS NOT 1
                 ORDER BY item_count, id LIMIT 1
                 """,
-            ].map { try unit.query("EXPLAIN QUERY PLAN " + $0) { $0.text(3) } }
+            ].map { try unit.query(SQL("EXPLAIN QUERY PLAN " + $0)) { $0.text(3) } }
         }
         #expect(plans.count == 6)
         for plan in plans.dropLast() { #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH"), "\(plan)") }
@@ -149,13 +149,14 @@ struct JournalStoreTests {
             try await journal.unitOfWork { unit in
                 for (id, capacity) in [(1, 20), (2, 5), (3, 5)] as [(Int64, Int64)] {
                     try unit.execute(
-                        "INSERT INTO relocation_boxes VALUES (?, 'Küche', ?)", [.integer(id), .integer(capacity)])
+                        SQL("INSERT INTO relocation_boxes VALUES (?, 'Küche', ?)", [.integer(id), .integer(capacity)]))
                 }
                 // As the model distributes them.
                 for id in Int64(1)...14 {
                     try unit.execute(
-                        "INSERT INTO relocation_items VALUES (?, 'Skis', ?)",
-                        [.integer(id), .integer((id - 1) % 3 + 1)])
+                        SQL(
+                            "INSERT INTO relocation_items VALUES (?, 'Skis', ?)",
+                            [.integer(id), .integer((id - 1) % 3 + 1)]))
                 }
                 try unit.execute("UPDATE relocation_ids SET last = CASE kind WHEN 'box' THEN 3 ELSE 14 END")
             }

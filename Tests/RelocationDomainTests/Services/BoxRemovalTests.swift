@@ -56,7 +56,7 @@ struct BoxRemovalTests {
     func noRoomElsewhere() throws {
         var unit = try FakeUnit([(.small, 3), (.small, 4), (.small, 4)])
         let before = unit.storedItems
-        #expect(throws: RemoveBox.Failure.noRoomElsewhere) {
+        #expect(throws: RemoveBox.Refusal.noRoomElsewhere) {
             try BoxRemoval(RemoveBox(boxID: 1)).perform(in: &unit)
         }
         #expect(unit.storedItems == before)
@@ -67,7 +67,7 @@ struct BoxRemovalTests {
     @Test("is refused if it is unknown", arguments: [0, 2, -1, Int64.min, Int64.max])
     func unknown(boxID: Int64) throws {
         var unit = try FakeUnit([(.small, 1)])
-        #expect(throws: RemoveBox.Failure.unknownBox) {
+        #expect(throws: RemoveBox.Refusal.unknownBox) {
             try BoxRemoval(RemoveBox(boxID: boxID)).perform(in: &unit)
         }
         #expect(unit.boxes().count == 1)

@@ -56,7 +56,7 @@ struct DistributionTests {
     func noRoom(boxes: Int) throws {
         var unit = try FakeUnit(BoxCapacity.allCases.prefix(boxes).map { ($0, $0.itemCount) })
         let before = unit.storedItems
-        #expect(throws: DistributeItem.Failure.noRoom) {
+        #expect(throws: DistributeItem.Refusal.noRoom) {
             try Distribution(DistributeItem(title: "Kettle")).perform(in: &unit)
         }
         #expect(unit.storedItems == before)
@@ -66,7 +66,7 @@ struct DistributionTests {
     @Test("with a title that is none is refused, with nothing added or published")
     func invalidTitle() throws {
         var unit = try FakeUnit([(.small, 0)])
-        #expect(throws: DistributeItem.Failure.invalidTitle) {
+        #expect(throws: DistributeItem.Refusal.invalidTitle) {
             try Distribution(DistributeItem(title: "a\nb")).perform(in: &unit)
         }
         #expect(unit.storedItems.isEmpty)

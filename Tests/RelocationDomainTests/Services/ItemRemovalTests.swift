@@ -16,10 +16,10 @@ struct ItemRemovalTests {
     @Test(
         "is refused, with nothing changed or published, if the item is unknown, the box is unknown, or it is elsewhere",
         arguments: [
-            (9, 1, RemoveItem.Failure.unknownItem), (9, 9, .unknownItem), (1, 9, .unknownBox), (1, 2, .notInBox),
+            (9, 1, RemoveItem.Refusal.unknownItem), (9, 9, .unknownItem), (1, 9, .unknownBox), (1, 2, .notInBox),
             (.min, .max, .unknownItem), (1, .min, .unknownBox),
-        ] as [(Int64, Int64, RemoveItem.Failure)])
-    func refused(itemID: Int64, boxID: Int64, failure: RemoveItem.Failure) throws {
+        ] as [(Int64, Int64, RemoveItem.Refusal)])
+    func refused(itemID: Int64, boxID: Int64, failure: RemoveItem.Refusal) throws {
         var unit = try FakeUnit([(.small, 1), (.small, 1)])
         #expect(throws: failure) { try ItemRemoval(RemoveItem(itemID: itemID, boxID: boxID)).perform(in: &unit) }
         #expect(unit.storedItems.count == 2)

@@ -18,7 +18,7 @@ struct OrderingTests {
     func invalidCapacity() throws {
         for capacity in Array(-25...25) + [Int32.min, Int32.max] where ![5, 10, 20].contains(capacity) {
             var unit = try FakeUnit()
-            #expect(throws: OrderBox.Failure.invalidCapacity) {
+            #expect(throws: OrderBox.Refusal.invalidCapacity) {
                 try Ordering(OrderBox(label: "Kitchen", capacity: capacity)).perform(in: &unit)
             }
             #expect(unit.boxes().isEmpty)
@@ -29,7 +29,7 @@ struct OrderingTests {
     @Test("with a label that is no title is refused, with nothing added or published")
     func invalidLabel() throws {
         var unit = try FakeUnit()
-        #expect(throws: OrderBox.Failure.invalidLabel) {
+        #expect(throws: OrderBox.Refusal.invalidLabel) {
             try Ordering(OrderBox(label: " ", capacity: 5)).perform(in: &unit)
         }
         #expect(unit.boxes().isEmpty)

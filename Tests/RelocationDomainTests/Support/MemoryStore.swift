@@ -35,7 +35,7 @@ final class MemoryStore: RelocationStore {
                 committed.sequence += UInt64(unit.events.count)
                 for event in unit.events { emit(event) }
                 return outcome
-            } catch let failure as Work.Failure {
+            } catch let failure as Work.Refusal {
                 let events = work.events(reporting: failure)
                 committed.sequence += UInt64(events.count)
                 for event in events { emit(event) }

@@ -97,13 +97,13 @@ extension NaiveModel.Request {
             case .removeItem(let itemID, let boxID): try await commands.handle(RemoveItem(itemID: itemID, boxID: boxID))
             }
             return .done([])
-        } catch let failure as OrderBox.Failure {
+        } catch let failure as OrderBox.Refusal {
             return .refused(failure.errorName)
-        } catch let failure as DistributeItem.Failure {
+        } catch let failure as DistributeItem.Refusal {
             return .refused(failure.errorName)
-        } catch let failure as RemoveBox.Failure {
+        } catch let failure as RemoveBox.Refusal {
             return .refused(failure.errorName)
-        } catch let failure as RemoveItem.Failure {
+        } catch let failure as RemoveItem.Refusal {
             return .refused(failure.errorName)
         } catch {
             return .refused("\(error)")

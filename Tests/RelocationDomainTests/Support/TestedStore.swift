@@ -29,7 +29,7 @@ struct TestedStore: RelocationStore {
             try await journal.unitOfWork { unit in
                 for (kind, last) in [("box", lastBoxID), ("item", lastItemID)] {
                     try unit.execute(
-                        "UPDATE relocation_ids SET last = ? WHERE kind = ?", [.integer(last), .text(kind)])
+                        SQL("UPDATE relocation_ids SET last = ? WHERE kind = ?", [.integer(last), .text(kind)]))
                 }
             }
         }

@@ -10,16 +10,20 @@ final class CommandForm: @unchecked Sendable {  // Immutable but for the plan, w
     let progress: [WireField]?
     /// It submits a document's state, in which fields may be that this program does not know.
     let submitsDocument: Bool
+    /// How long a call waits whose caller does not say.
+    let patience: Duration
     /// Of the contract that was asked for last: that of the present service.
     private var plan: (contract: ServiceContract, result: Result<CallPlan, RelayError>)?
 
     init(
         _ interface: String, _ name: String, _ arguments: WireSchema, reply: WireSchema, progress: WireSchema?,
-        submitsDocument: Bool = false
+        submitsDocument: Bool = false, asksPeople: Bool = false
     ) throws(RelayError) {
         (self.interface, self.name, path) = (interface, name, Stream1.path(of: interface))
         signature = try Signature(arguments.signature)
         self.submitsDocument = submitsDocument
+        // A service gives a person 120 seconds, and asks polkit before and after.
+        patience = .seconds(asksPeople ? 150 : 25)
         (self.arguments, self.reply, self.progress) = (arguments.fields, reply.fields, progress?.fields)
     }
     /// How the command is called by a contract. Fails where it cannot be: nothing was sent then.

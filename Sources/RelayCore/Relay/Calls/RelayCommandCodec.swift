@@ -20,7 +20,7 @@ final class TypedCommandCodec<C: Command>: RelayCommandCodec {
         (sendsDescriptors, takesDescriptors) = (request.schema.hasDescriptors, reply.schema.hasDescriptors)
         form = try CommandForm(
             C.Interface.name, C.name, request.schema, reply: reply.schema, progress: progress?.schema,
-            submitsDocument: C.self is any DocumentSubmission.Type)
+            submitsDocument: C.self is any DocumentSubmission.Type, asksPeople: C.requirement.needsPolkit)
     }
     private var name: String { form.name }
     func call(_ command: C, to service: String) throws(RelayError) -> MethodCall {
@@ -79,11 +79,12 @@ final class TypedCommandCodec<C: Command>: RelayCommandCodec {
     func outcome(of error: RelayError) -> CommandOutcome<C> {
         guard let remote = error.cause as? RemoteError else { return .failed(error) }
         let prefix = form.interface + ".Error."
-        if remote.name.hasPrefix(prefix),
-            let failure = C.Failure(errorName: String(remote.name.dropFirst(prefix.count)), message: remote.message)
-        {
-            return .refused(failure)
-        }
-        return .failed(error)
+        guard remote.name.hasPrefix(prefix) else { return .failed(error) }
+        let errorName = String(remote.name.dropFirst(prefix.count))
+        if let refusal = C.Refusal(errorName: errorName, message: remote.message) { return .refused(refusal) }
+        return .failed(
+            RelayError(
+                .refused, "\(name) was refused as \(errorName), which this program does not know: \(remote.message)",
+                cause: remote))
     }
 }

@@ -85,7 +85,7 @@ extension EventRelay {
     /// - Parameter command: the request.
     /// - Parameter timeout: how long the command may take.
     /// - Returns: the command under way.
-    public func start<C: Command>(_ command: C, timeout: Duration = .seconds(25)) -> RunningCommand<C> {
+    public func start<C: Command>(_ command: C, timeout: Duration? = nil) -> RunningCommand<C> {
         let stream = AsyncStream.makeStream(of: C.Progress.self, bufferingPolicy: .bufferingNewest(16))
         let listener = stream.continuation
         do throws(RelayError) {
@@ -95,7 +95,7 @@ extension EventRelay {
             }
             let calls = follower.core.calls
             let running = RunningCommand<C>(stream, decoding: codec.outcome(of:)) { calls.cancel(ticket) }
-            calls.begin(call, codec.form, timeout: timeout, ticket) { running.end($0) }
+            calls.begin(call, codec.form, timeout: timeout ?? codec.form.patience, ticket) { running.end($0) }
             return running
         } catch {
             let running = RunningCommand<C>(stream, decoding: { _ in .failed(error) }, onCancel: {})

@@ -2,17 +2,6 @@ import Glibc
 
 /// How a cursor's name is taken, and what its files hold.
 extension CursorFile {
-    static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
     static func lock(_ name: String, _ directory: Int32, _ folder: String) throws(RelayError) -> Int32 {
         let lock = openat(directory, "\(name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if lock < 0 { throw failure(name, "\(folder)/\(name).lock cannot be opened", errno) }

@@ -62,7 +62,7 @@ final class CursorFile: Sendable {
         _ name: String, in folder: CursorFolder, service: String, restarts: Bool, queues: CursorQueues,
         faults: CursorFaults, onFailure: @escaping @Sendable (String, RelayError) -> Void
     ) throws(RelayError) {
-        guard Self.isName(name) else {
+        guard CursorText.isName(name) else {
             throw RelayError(
                 .invalidArgument,
                 "\(BusNames.quoted(name)) is no name for a cursor: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'")

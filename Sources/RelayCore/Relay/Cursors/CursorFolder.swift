@@ -14,7 +14,7 @@ struct CursorFolder: Sendable {
     init(
         _ given: String?, _ namespace: String?, service: String, environment: (String) -> String?
     ) throws(RelayError) {
-        if let namespace, !CursorFile.isName(namespace) {
+        if let namespace, !CursorText.isName(namespace) {
             throw RelayError(
                 .invalidArgument,
                 "\(BusNames.quoted(namespace)) is no namespace of cursors: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'")
@@ -100,7 +100,7 @@ struct CursorFolder: Sendable {
 }
 
 /// How far a named subscriber has come in one interface.
-struct CursorPlace: Hashable, Sendable {
+package struct CursorPlace: Hashable, Sendable {
     /// The events that it sees; nil: all of the interface.
     var names: Set<String>?
     var epoch: UInt64

@@ -86,18 +86,13 @@ final class CursorStore: Sendable {
 }
 
 extension EventRelay {
-    /// Reports that a cursor could not be written, or was found damaged.
+    /// A cursor could not be written, or was found damaged: an event on the relay's publisher, and a notice.
     ///
-    /// If a cursor was not written, for lack of room or permission, its subscriber receives some events again after the
-    /// next start. If the cursor is damaged, for example after a power loss, an older copy is used.
-    ///
-    /// The failure is an `Event` on the relay's publisher, and published once. The relay retries every second, and
-    /// reports a failure again only after a success. Delivery continues meanwhile.
-    public struct CursorFailure: Event {
-        /// The cursor's name.
-        public let name: String
-        /// Why the cursor could not be written or read.
-        public let error: RelayError
+    /// It is published once. The relay retries every second, and reports a failure again only after a success. Delivery
+    /// continues meanwhile.
+    package struct CursorFailure: Event {
+        package let name: String
+        package let error: RelayError
     }
 }
 
@@ -135,16 +130,28 @@ extension DispatchTime {
     }
 }
 
+/// Where a positioned subscription keeps how far it has come.
+protocol PositionKeeper: AnyObject, Sendable {
+    /// Where the subscriber of this name stopped; nil: it is new.
+    var start: CursorPlace? { get }
+    /// It has ended, and its last place could not be written.
+    var isUnwritten: Bool { get }
+    /// Everything up to this place was handled.
+    func advance(_ place: ReplayBuffer.Place)
+    /// The service has reported its newest runs.
+    func learn(_ runs: [StreamRun])
+    /// The subscription has ended. Any number of times.
+    func end()
+}
+
 /// One subscription's part of a named cursor.
-final class Cursor: Sendable {
+final class Cursor: PositionKeeper {
     private let file: CursorFile
     private let index: Int
     private let names: Set<String>?
-    /// Where the subscriber of this name stopped; nil: it is new.
     let start: CursorPlace?
     private let isEnded = Atomic<Bool>(false)
     private let isLost = Atomic<Bool>(false)
-    /// It has ended, and its last place could not be written.
     var isUnwritten: Bool { isLost.load(ordering: .acquiring) }
 
     init(_ file: CursorFile, _ index: Int, _ names: Set<String>?, _ start: CursorPlace?) {
@@ -152,16 +159,14 @@ final class Cursor: Sendable {
     }
     deinit { end() }
 
-    /// Everything up to this place was handled.
     func advance(_ place: ReplayBuffer.Place) {
         if isEnded.load(ordering: .relaxed) { return }
         file.advance(index, CursorPlace(names: names, epoch: place.epoch, sequence: place.sequence))
     }
-    /// The service has reported its newest runs.
     func learn(_ runs: [StreamRun]) { if !isEnded.load(ordering: .relaxed) { file.learn(index, runs) } }
     /// Writes now what is not written yet.
     func flush() { if !isEnded.load(ordering: .relaxed) { file.flush() } }
-    /// Writes, and lets the name go: when this returns, another subscriber can have it. Any number of times.
+    /// Writes, and lets the name go: when this returns, another subscriber can have it.
     func end() {
         if isEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
         if !file.leave(index) { isLost.store(true, ordering: .releasing) }

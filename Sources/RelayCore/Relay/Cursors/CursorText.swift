@@ -8,9 +8,9 @@
 /// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for, and a
 /// sample of the runs that led there, as epoch and first sequence (`-`: unknown). The last line has the checksum of the
 /// lines before it: a digit that is not the one that was written would skip events, or bring them again.
-struct CursorText: Hashable, Sendable {
-    var service: String
-    var places: [String: CursorPlace] = [:]
+package struct CursorText: Hashable, Sendable {
+    package var service: String
+    package var places: [String: CursorPlace] = [:]
 
     private static let firstLine = "relay-cursor 3"
     private static let checksum = "checksum "
@@ -18,9 +18,9 @@ struct CursorText: Hashable, Sendable {
     /// More than any file of ours can have.
     static let maximumSize = 1 << 20
 
-    init(service: String) { self.service = service }
+    package init(service: String) { self.service = service }
 
-    var text: String {
+    package var text: String {
         var text = "\(Self.firstLine)\nservice \(service)\n"
         for (interface, place) in places.sorted(by: { $0.key < $1.key }) {
             let names = place.names.map { $0.sorted().joined(separator: ",") } ?? Stream1.allNames
@@ -37,7 +37,7 @@ struct CursorText: Hashable, Sendable {
     }
 
     /// Nil for what is not, byte by byte, as this version of the program writes it.
-    init?(parsing text: String) {
+    package init?(parsing text: String) {
         guard let whole = Self(lines: text), whole.text.utf8.elementsEqual(text.utf8) else { return nil }
         self = whole
     }
@@ -77,5 +77,20 @@ struct CursorText: Hashable, Sendable {
         if text == Stream1.allNames { return (nil, ()) }
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         return names.allSatisfy(BusNames.isMember) ? (Set(names), ()) : nil
+    }
+}
+
+extension CursorText {
+    /// Whether a subscriber can have this name.
+    package static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
     }
 }

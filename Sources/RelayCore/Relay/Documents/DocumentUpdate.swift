@@ -38,7 +38,7 @@ extension SubmitOutcome {
         case .success: .success
         case .conflict: .conflict
         case .refused: .refused
-        case .failed(let error) where error.cause is SubmitFailure<Document>: .forgotten
+        case .failed(let error) where error.cause is SubmitRefusal<Document>: .forgotten
         case .failed(let error): .failed(error.code)
         }
     }

@@ -44,7 +44,7 @@ extension EventRelay {
     /// - Parameter idempotencyKey: identifies this submission.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the document's version after the submission.
-    /// - Throws: `.conflict` if the document has another version than `version`; `.refused`; or as with
+    /// - Throws: the document's `Refusal` as it is; `.conflict` if it has another version than `version`; or as with
     ///   ``outcome(of:timeout:)``.
     @discardableResult
     public func submit<Document: EditableDocument>(
@@ -71,7 +71,7 @@ extension EventRelay {
     /// - Parameter change: changes the state, and should do nothing else, because it is called again after each
     ///   conflict, with the state of that time. If it leaves the state equal, nothing is submitted.
     /// - Returns: the state that was set, and its version.
-    /// - Throws: what `change` throws. `.refused`, see ``RelayError/refusal(of:)``. `.conflict` if other programs
+    /// - Throws: what `change` throws. The document's `Refusal` as it is. `.conflict` if other programs
     ///   changed the document before each attempt, until the limit. `.outcomeUnknown` if a reply was lost, and the
     ///   service had forgotten this operation before the repetition arrived. Otherwise as with
     ///   ``outcome(of:timeout:)``.

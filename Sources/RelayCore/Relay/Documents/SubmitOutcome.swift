@@ -22,19 +22,17 @@ public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
     /// The call or its reply did not arrive. ``RelayError/mayHaveRun`` reports whether the state may have been set.
     case failed(RelayError)
 
-    /// The new version.
+    /// The new version, or what the throwing call throws.
     ///
     /// - Returns: the document's version after the submission.
-    /// - Throws: `.conflict`; `.refused` with the refusal as its cause; or the failure on the way.
-    public func get() throws(RelayError) -> DocumentVersion {
+    /// - Throws: the document's `Refusal` as it is; `.conflict`; or the error of ``failed(_:)``.
+    public func get() throws -> DocumentVersion {
         switch self {
         case .success(let version): return version
         case .conflict:
             throw RelayError(
-                .conflict, SubmitFailure<Document>.conflict.message, cause: SubmitFailure<Document>.conflict)
-        case .refused(let refusal):
-            throw RelayError(
-                .refused, "\(Document.name) was refused as \(refusal.errorName): \(refusal.message)", cause: refusal)
+                .conflict, SubmitRefusal<Document>.conflict.message, cause: SubmitRefusal<Document>.conflict)
+        case .refused(let refusal): throw refusal
         case .failed(let error): throw error
         }
     }
@@ -44,21 +42,11 @@ public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
         case .success(let version): self = .success(version)
         case .refused(.conflict): self = .conflict
         case .refused(.forgotten) where isRepeated:
-            let failure = SubmitFailure<Document>.forgotten
+            let failure = SubmitRefusal<Document>.forgotten
             self = .failed(RelayError(.outcomeUnknown, failure.message, cause: failure, mayHaveRun: true))
         case .refused(.forgotten): self = .conflict
         case .refused(.refused(let refusal)): self = .refused(refusal)
         case .failed(let error): self = .failed(error)
         }
-    }
-}
-
-extension RelayError {
-    /// The refusal of a submitted state; nil for any other error.
-    ///
-    /// - Parameter document: the document that was submitted.
-    /// - Returns: the refusal, if this document declares it.
-    public func refusal<Document: EditableDocument>(of document: Document.Type) -> Document.Refusal? {
-        code == .refused ? cause as? Document.Refusal : nil
     }
 }

@@ -36,14 +36,16 @@ extension EventRelay {
         @_inheritActorContext _ state: @escaping @isolated(any) @Sendable (Query.Reply) -> Void,
         @_inheritActorContext then change: @escaping @isolated(any) @Sendable (I) -> Void,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
-    ) throws -> Subscription where I.Durability == Durable, Query.Reply: SnapshotReply, Query.Failure == Never {
-        try follow(
-            buffer, [state.isolation, change.isolation, onFailure.isolation], onActor(state) { $0 },
-            onActor(change) { (event: (I, Stamp)) in event.0 }, onActor(onFailure) { $0 }
-        ) { relay in
-            let reply: Query.Reply = try await relay.call(query, timeout: relay.timing.query)
-            return .init(epoch: reply.epoch, sequence: reply.sequence, state: reply)
-        }
+    ) throws -> Subscription where I.Durability == Durable, Query.Reply: SnapshotReply, Query.Refusal == Never {
+        let (route, maySuspend) = route(of: [state.isolation, change.isolation, onFailure.isolation])
+        return Subscription(
+            try follow(
+                buffer, route, onActor(state) { $0 }, onActor(change) { (event: (I, Stamp)) in event.0 },
+                onActor(onFailure) { $0 }, maySuspend: maySuspend
+            ) { relay in
+                let reply: Query.Reply = try await relay.call(query, timeout: relay.timing.query)
+                return .init(epoch: reply.epoch, sequence: reply.sequence, state: reply)
+            })
     }
     /// Follows a state that comes in pages: calls `state` with all pages, in order, then `change` with each event after
     /// the first page.
@@ -68,7 +70,7 @@ extension EventRelay {
         @_inheritActorContext then change: @escaping @isolated(any) @Sendable (I, Stamp) -> Void,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription where I.Durability == Durable {
-        let isolations = [state.isolation, change.isolation, onFailure.isolation]
+        let (route, maySuspend) = route(of: [state.isolation, change.isolation, onFailure.isolation])
         let onEvent: Handler<(I, Stamp)>
         if change.isolation != nil {
             onEvent = .async { await change($0.0, $0.1) }
@@ -76,22 +78,31 @@ extension EventRelay {
             let plain = unisolated(change)
             onEvent = .sync { plain($0.0, $0.1) }
         }
-        return try follow(buffer, isolations, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }) { relay in
-            let pages = try await allPages(of: query) { page in
-                try await relay.call(page, timeout: relay.timing.query)
-            }
-            return .init(epoch: pages[0].epoch, sequence: pages[0].sequence, state: pages)
-        }
+        return Subscription(
+            try follow(
+                buffer, route, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }, maySuspend: maySuspend
+            ) { relay in try await relay.pages(of: query) })
     }
-    private func follow<I: EnumInterface, State: Sendable>(
-        _ buffer: EventBuffer, _ isolations: [(any Actor)?], _ onState: Handler<State>, _ onEvent: Handler<(I, Stamp)>,
-        _ onFailure: Handler<RelayError>,
-        asking ask: @escaping @Sendable (EventRelay) async throws -> SnapshotFollower<I, State>.Snapshot
-    ) throws -> Subscription {
-        let source = try source(in: I.self, from: .now, buffer)
-        let feed = source.source.feed
+    /// All pages of a state, as a snapshot of the first one's moment.
+    func pages<I: EnumInterface, Query: PagedQuery<I>>(
+        of query: Query
+    ) async throws -> SnapshotFollower<I, [Query.Reply]>.Snapshot {
+        let pages = try await allPages(of: query) { page in try await call(page, timeout: timing.query) }
+        return .init(epoch: pages[0].epoch, sequence: pages[0].sequence, state: pages)
+    }
+    /// Where handlers are called that are isolated like this, and whether one of them has to be waited for.
+    func route(of isolations: [(any Actor)?]) -> (DeliveryRoute, maySuspend: Bool) {
         let actors = isolations.compactMap(\.self)
         let route = actors.first.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
+        return (route, actors.contains { $0 !== actors[0] })
+    }
+    func follow<I: EnumInterface, State: Sendable>(
+        _ buffer: EventBuffer, _ route: DeliveryRoute, _ onState: Handler<State>, _ onEvent: Handler<(I, Stamp)>,
+        _ onFailure: Handler<RelayError>, maySuspend: Bool,
+        asking ask: @escaping @Sendable (EventRelay) async throws -> SnapshotFollower<I, State>.Snapshot
+    ) throws -> SnapshotFollower<I, State> {
+        let source = try source(in: I.self, from: .now, buffer)
+        let feed = source.source.feed
         let body = SnapshotFollower<I, State>(
             source.source, route, timing,
             asking: { [weak self] in
@@ -105,12 +116,11 @@ extension EventRelay {
                             + "the epoch and the sequence of the snapshot that the state was read from")
                 }
                 return snapshot
-            }, onState: onState, onEvent: onEvent, onFailure: onFailure,
-            maySuspend: actors.contains { $0 !== actors[0] })
+            }, onState: onState, onEvent: onEvent, onFailure: onFailure, maySuspend: maySuspend)
         handlers.add(body)
         source.begin()
         body.start()
-        return Subscription(body)
+        return body
     }
 }
 

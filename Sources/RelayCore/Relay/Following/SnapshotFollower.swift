@@ -56,8 +56,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     }
     /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
     func start() {
-        let threads: HandlerThreads? = if case .threads = place { .ofProcess } else { nil }
-        task.withLock { $0 = Task.detached(executorPreference: threads) { await self.run() } }
+        task.withLock { $0 = Task.detached(executorPreference: place.taskExecutor) { await self.run() } }
     }
     func cancel() {
         source.cancel()
@@ -86,7 +85,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
                 // Waits off the actor, so that it can go meanwhile.
                 guard let actor = reference.actor else { return cancel() }
                 await deliver(&progress, isolation: actor)
-            case .threads, .queue, .pollable: await deliver(&progress, isolation: nil)
+            case .threads, .executor, .queue, .pollable: await deliver(&progress, isolation: nil)
             }
         }
         cancel()
@@ -114,7 +113,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
         switch place {
         case .actor(let actor): await report(failure, isolation: actor)
         case .weakActor(let reference): if let actor = reference.actor { await report(failure, isolation: actor) }
-        case .threads, .queue, .pollable: await report(failure, isolation: nil)
+        case .threads, .executor, .queue, .pollable: await report(failure, isolation: nil)
         }
     }
 

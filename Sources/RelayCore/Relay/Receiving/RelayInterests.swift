@@ -9,13 +9,19 @@ final class RelayInterests: InterestObserver {
     private struct State {
         var names: [String: Set<String>] = [:]
         weak var follower: ServiceFollower?
+        /// Types that nobody brings, and types of objects that were released: each is reported once.
+        var reported: Set<ObjectIdentifier> = []
     }
     /// Where the types of the relay's contracts belong; all others stay in the process.
     private let places: [ObjectIdentifier: Place]
     private let interfaces: [String: any EventInterface.Type]
     private let state = Mutex(State())
 
-    init(_ contract: RelayContract) { (places, interfaces) = (contract.interests, contract.interfaces) }
+    private let notices: NoticeReporter
+
+    init(_ contract: RelayContract, _ notices: NoticeReporter) {
+        (places, interfaces, self.notices) = (contract.interests, contract.interfaces, notices)
+    }
 
     func start(_ follower: ServiceFollower) {
         state.withLock { state in
@@ -27,8 +33,18 @@ final class RelayInterests: InterestObserver {
     func objection<E: Event>(to type: E.Type) -> Gap? {
         guard places[ObjectIdentifier(type)] == nil, let type = type as? any DomainEvent.Type else { return nil }
         func text<D: DomainEvent>(_ type: D.Type) -> String { interfaces.unlisted(D.Interface.self, D.name) }
-        return Gap(1...UInt64.max, epoch: 0, count: nil, reason: .notFollowed, detail: text(type))
+        let text = text(type)
+        if isFirst(ObjectIdentifier(type)) { notices.report(.notFollowed, .error, text) }
+        return Gap(1...UInt64.max, epoch: 0, count: nil, reason: .notFollowed, detail: text)
     }
+    func subscriberReleased(_ object: WeakReference) {
+        if !isFirst(ObjectIdentifier(object.type)) { return }
+        notices.report(
+            .subscriberReleased, .warning,
+            "\(object.type) was released while it was subscribed: if that was not meant, keep it; if it was, call "
+                + "unsubscribe before")
+    }
+    private func isFirst(_ id: ObjectIdentifier) -> Bool { state.withLock { $0.reported.insert(id).inserted } }
     func interestBegan<E: Event>(in type: E.Type) { change(type) { $0.insert($1) } }
     func interestEnded<E: Event>(in type: E.Type) { change(type) { $0.remove($1) } }
 

@@ -18,15 +18,17 @@ final class RelayReceivers: SessionSink {
     private let byToken: ContiguousArray<Unmanaged<AnyReceiver>>
     private let tokens: [String: [String: Int]]
     private let current = Mutex(States())
+    private let notices: NoticeReporter
     /// Nothing more is delivered. Asked for each event in a turn, set on any thread.
     private let over = Atomic<Bool>(false)
     private var isOver: Bool { over.load(ordering: .acquiring) }
 
     init(
         _ publisher: EventPublisher, _ receivers: [String: [String: AnyReceiver]],
-        _ interfaces: [String: any EventInterface.Type]
+        _ interfaces: [String: any EventInterface.Type], _ notices: NoticeReporter
     ) {
         (self.publisher, self.receivers, self.interfaces) = (publisher, receivers, interfaces)
+        self.notices = notices
         var byToken: ContiguousArray<Unmanaged<AnyReceiver>> = []
         tokens = receivers.mapValues { events in
             events.mapValues { receiver in
@@ -59,7 +61,13 @@ final class RelayReceivers: SessionSink {
         if let name {
             receivers[interface]?[name]?.lasting(gap, isNew: isNew, publisher)
         } else if let type = interfaces[interface] {
-            if isNew { change(interface, .missing(gap.detail ?? "")) }
+            if isNew {
+                let reason = gap.detail ?? ""
+                change(interface, .missing(reason))
+                notices.report(
+                    .interfaceMissing, .warning, "the service lacks \(interface): \(reason)",
+                    of: .init(interface: interface))
+            }
             publisher.deliver(lasting: gap, isNew: isNew, in: type)
         }
     }
@@ -91,7 +99,10 @@ final class RelayReceivers: SessionSink {
     }
 
     func connectionFailed(_ error: RelayError) {
-        if !isOver { publisher.deliver(EventRelay.ConnectionFailure(error: error), stamp: nil) }
+        if isOver { return }
+        notices.report(
+            .connectionFailed, .warning, "\(error.message)", of: .init(code: error.code), cause: error)
+        publisher.deliver(EventRelay.ConnectionFailure(error: error), stamp: nil)
     }
 
     func unreadable(of interface: String) -> Int {

@@ -60,6 +60,10 @@ final class ReplayBuffer: Sendable {
     let isHandled = Atomic(false)
     /// Of a followed state, what its consumer is about.
     let followed = Atomic(SnapshotPhase.none)
+    /// Events that a consumer has taken, and handles at the same time as others.
+    let unhandled = Atomic(0)
+    /// Of a stream.
+    let loops = LoopCount()
     /// As in the state, for code that asks about every event.
     private let hasCancelled = Atomic(false)
 
@@ -196,15 +200,18 @@ final class ReplayBuffer: Sendable {
         for waiter in waiters { waiter.resume() }
         withExtendedLifetime(held) {}
     }
-    /// A handler has taken everything, and the last call has returned. What a loop takes from is that loop's matter.
+    /// A handler has taken everything, and the last call has returned; or the loops over a stream wait.
     var isSettled: Bool {
         switch followed.load(ordering: .relaxed) {
         case .following: return state.withLock { $0.isOver || $0.consumer.isWaiting }
         case .unreachable, .failing: return true
         case .none: break
         }
-        return !isHandled.load(ordering: .relaxed)
-            || state.withLock { $0.isOver || $0.consumer.isResting && !$0.hasItems }
+        if !isHandled.load(ordering: .relaxed) {
+            return loops.isZero || state.withLock { $0.isOver || $0.consumer.isWaiting && !$0.hasItems }
+        }
+        return state.withLock { $0.isOver || $0.consumer.isResting && !$0.hasItems }
+            && unhandled.load(ordering: .sequentiallyConsistent) == 0
     }
     /// For tests: how many pages and signals are held.
     var held: (pages: Int, signals: Int) {

@@ -7,7 +7,7 @@ import Synchronization
 final class ReplayHandler<Payload: Sendable>: AwaitableSubscription, PlacedDelivery {
     private let source: ReplaySource<Payload>
     private let handler: Handler<Payload>
-    private let gapHandler: Handler<Gap>?
+    private let gapHandler: Handler<Gap>
     /// nil: at once, on the loop's thread.
     let place: DeliveryPlace?
     /// What the subscription keeps alive.
@@ -18,7 +18,7 @@ final class ReplayHandler<Payload: Sendable>: AwaitableSubscription, PlacedDeliv
 
     init(
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute?, _ handler: Handler<Payload>,
-        _ gapHandler: Handler<Gap>?, maySuspend: Bool = false
+        _ gapHandler: Handler<Gap>, maySuspend: Bool = false
     ) {
         (self.source, self.handler, self.gapHandler) = (source, handler, gapHandler)
         self.maySuspend = maySuspend
@@ -50,7 +50,7 @@ final class ReplayHandler<Payload: Sendable>: AwaitableSubscription, PlacedDeliv
         guard let taken = source.next() else { return 0 }
         switch taken {
         case .event(let payload, _): await handler(payload)
-        case .gap(let gap): await gapHandler?(gap)
+        case .gap(let gap): await gapHandler(gap)
         case .caughtUp: break
         }
         source.acknowledge()
@@ -64,7 +64,7 @@ final class ReplayHandler<Payload: Sendable>: AwaitableSubscription, PlacedDeliv
         guard let taken = source.next() else { return 0 }
         switch taken {
         case .event(let payload, _): if case .sync(let body) = handler { body(payload) }
-        case .gap(let gap): if case .sync(let body)? = gapHandler { body(gap) }
+        case .gap(let gap): if case .sync(let body) = gapHandler { body(gap) }
         case .caughtUp: break
         }
         source.acknowledge()
@@ -120,6 +120,8 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
             }
         }
     }
+    func takeMore() -> Delivery<Payload>? { take() }
+    var loops: LoopCount { source.feed.loops }
     func cancel() { source.cancel() }
     var isActive: Bool { source.isActive }
     var missed: Int { source.feed.missed }

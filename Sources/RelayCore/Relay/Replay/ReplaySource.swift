@@ -19,7 +19,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     }
     let feed: ReplayBuffer
     private let decoding: ReplayDecoding<Payload>
-    private let cursor: Cursor?
+    private let cursor: (any PositionKeeper)?
     /// What was taken last, and is not acknowledged.
     private let taken = Mutex<ReplayBuffer.Place?>(nil)
     private let onEnd = Mutex<(@Sendable () -> Void)?>(nil)
@@ -27,7 +27,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     /// The same, for code that asks about every event.
     private let holdsUnreadable = Atomic(false)
 
-    init(_ feed: ReplayBuffer, _ decoding: ReplayDecoding<Payload>, _ cursor: Cursor?) {
+    init(_ feed: ReplayBuffer, _ decoding: ReplayDecoding<Payload>, _ cursor: (any PositionKeeper)?) {
         (self.feed, self.decoding, self.cursor) = (feed, decoding, cursor)
     }
     var token: @Sendable (String) -> Int32 { decoding.token }
@@ -187,22 +187,23 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     private func note(_ place: ReplayBuffer.Place) { taken.withLock { $0 = place } }
     /// Nil where nobody knows how far it goes.
     static func place(behind gap: Gap) -> ReplayBuffer.Place? {
-        guard gap.epoch != 0, gap.sequences.upperBound != .max else { return nil }
-        return ReplayBuffer.Place(epoch: gap.epoch, sequence: gap.sequences.upperBound)
+        guard case .after(let epoch, let sequence)? = StreamPosition.after(gap)?.kind else { return nil }
+        return ReplayBuffer.Place(epoch: epoch, sequence: sequence)
     }
     /// What was taken so far has been handled.
-    func acknowledge() {
-        guard let cursor else { return }
-        let place = taken.withLock { taken in
+    func acknowledge() { if let place = takePlace() { acknowledge(place) } }
+    /// Where what was taken last leaves the subscription, once; nil where no position is kept.
+    func takePlace() -> ReplayBuffer.Place? {
+        if cursor == nil { return nil }
+        return taken.withLock { taken in
             defer { taken = nil }
             return taken
         }
-        if let place { cursor.advance(place) }
     }
     /// What was taken up to this place has been handled.
+    func acknowledge(_ place: ReplayBuffer.Place) { cursor?.advance(place) }
     /// It was cancelled, and how far its subscriber has come could not be written.
     var hasUnwrittenPlace: Bool { cursor?.isUnwritten ?? false }
-    func acknowledge(_ place: ReplayBuffer.Place) { cursor?.advance(place) }
 
     /// Drops what is held, and ends. Any number of times.
     func cancel() {

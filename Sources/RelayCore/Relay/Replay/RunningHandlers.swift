@@ -1,7 +1,14 @@
 import Synchronization
 
 /// A subscription whose handlers can be waited for.
-protocol AwaitableSubscription: SubscriptionBody, HandlerHost {}
+protocol AwaitableSubscription: SubscriptionBody, HandlerHost {
+    /// Takes nothing more, and returns when its handler has returned, if that may wait.
+    func finish() async
+}
+
+extension AwaitableSubscription {
+    func finish() async {}
+}
 
 /// A relay's positioned subscriptions that have handlers: all of them end with the relay.
 final class RunningHandlers: Sendable {
@@ -35,6 +42,27 @@ final class RunningHandlers: Sendable {
     /// Whether that thread is within one of the handlers; also after the end.
     func isHandling(on thread: UInt) -> Bool {
         bodies { $0.bodies }.contains { $0.handlerThread == thread }
+    }
+    /// Lets none take anything more, and returns when the handlers that wait have returned. After `patience` all are
+    /// cancelled; one that ignores that for another second is left behind.
+    func finish(patience: Duration) async {
+        let bodies = bodies { $0.bodies }
+        let (end, isOver) = AsyncStream.makeStream(of: Void.self)
+        let deadline = Task.detached {
+            do {
+                try await Task.sleep(for: patience)
+                for body in bodies { body.cancel() }
+                try await Task.sleep(for: .seconds(1))
+            } catch { return }
+            isOver.finish()
+        }
+        // Detached, all of them: the task that ends a program is cancelled.
+        Task.detached {
+            await withDiscardingTaskGroup { group in for body in bodies { group.addTask { await body.finish() } } }
+            isOver.finish()
+        }
+        await Task.detached { for await _ in end {} }.value
+        deadline.cancel()
     }
     /// Cancels all.
     ///

@@ -59,9 +59,9 @@ final class ServiceFollower: Sendable {
     /// A subscription's source, and what begins to fill it: once it is known where its news go.
     func source<Payload>(
         _ interface: String, names: Set<String>?, from start: StreamPosition, _ buffer: EventBuffer,
-        _ decoding: ReplayDecoding<Payload>
+        _ decoding: ReplayDecoding<Payload>, keptBy keeper: (any PositionKeeper)? = nil
     ) throws(RelayError) -> (source: ReplaySource<Payload>, begin: () -> Void) {
-        var cursor: Cursor?
+        var keeper = keeper
         var time: Timestamp?
         var from = StreamStart.now
         switch start.kind {
@@ -71,11 +71,14 @@ final class ServiceFollower: Sendable {
         case .at(let sequence): from = sequence > 0 ? .at(sequence - 1) : .oldest
         case .since(let since): time = since
         case .resuming(let name, let restarts):
-            let opened = try cursors.open(name, interface, names: names, restarts: restarts)
-            from = opened.start.map { .after(epoch: $0.epoch, sequence: $0.sequence, runs: $0.runs) } ?? .oldest
-            cursor = opened
+            keeper = try cursors.open(name, interface, names: names, restarts: restarts)
+            from = .oldest
         }
-        let source = ReplaySource(ReplayBuffer(buffer, core.drops(of: interface)), decoding, cursor)
+        // Where it has come to counts more than where it was to begin.
+        if let place = keeper?.start {
+            (from, time) = (.after(epoch: place.epoch, sequence: place.sequence, runs: place.runs), nil)
+        }
+        let source = ReplaySource(ReplayBuffer(buffer, core.drops(of: interface)), decoding, keeper)
         return (source, { [core] in core.add(source, to: interface, names: names, from: from, searching: time) })
     }
     /// Calls a method of the service's object for an interface, or of another one: what introspection needs.

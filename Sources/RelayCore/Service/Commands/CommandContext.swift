@@ -1,10 +1,13 @@
-/// What a command's handler receives with the request: the caller, and a way to report progress.
+/// What a command's handler receives with the request: the caller, and ways to publish events and to report progress.
 public struct CommandContext: Sendable {
     /// The caller.
     public let peer: Peer
     /// Where progress goes; nil where nobody waits for it.
     var outlet: ProgressOutlet?
     private let onProgress: (@Sendable (any Sendable) -> Void)?
+    private let onPublish: (@Sendable (any DomainEvent) throws -> Void)?
+    /// Of the service; nil in a test.
+    var publisher: CommandPublisher?
 
     /// A context for tests that call a handler as a function. Real contexts come from the service.
     ///
@@ -15,8 +18,32 @@ public struct CommandContext: Sendable {
     ///
     /// - Parameter peer: the caller.
     /// - Parameter onProgress: is called with each value that the handler reports.
-    public init(peer: Peer, onProgress: (@Sendable (any Sendable) -> Void)? = nil) {
-        (self.peer, self.onProgress) = (peer, onProgress)
+    /// - Parameter onPublish: is called with each event that the handler publishes.
+    public init(
+        peer: Peer, onProgress: (@Sendable (any Sendable) -> Void)? = nil,
+        onPublish: (@Sendable (any DomainEvent) throws -> Void)? = nil
+    ) { (self.peer, self.onProgress, self.onPublish) = (peer, onProgress, onPublish) }
+    /// Publishes an event of a volatile interface of the service, as ``EventService/publish(_:)`` does.
+    ///
+    /// ```swift
+    /// service.handle(Ponder.self) { _, context in try context.publish(Heartbeat()) }
+    /// ```
+    ///
+    /// - Parameter event: the event.
+    /// - Throws: as ``EventService/publish(_:)``.
+    public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
+        try onPublish?(event)
+        try publisher?.events.publish(event)
+    }
+    /// Publishes an event of a durable interface of the service in its own transaction, and returns when it is durable. To
+    /// commit it together with other state, handle the command in a unit of work of RelayJournal.
+    ///
+    /// - Parameter event: the event.
+    /// - Throws: as ``EventService/publish(_:)``.
+    public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
+    where E.Interface.Durability == Durable {
+        try onPublish?(event)
+        try await publisher?.commit(event)
     }
     /// Reports to the caller how far the command has come.
     ///
@@ -45,4 +72,20 @@ public struct CommandContext: Sendable {
     var descriptors: [UInt32: ReceivedDescriptor] = [:]
     /// Of the command's `Progress`.
     var codec: (any Sendable)?
+}
+
+/// How a handler publishes: without the service, which keeps the handler. An object, as a context is copied often.
+final class CommandPublisher: Sendable {
+    let events: ExportedEvents
+    private let storage: (any EventLogStorage)?
+
+    init(_ events: ExportedEvents, _ storage: (any EventLogStorage)?) {
+        (self.events, self.storage) = (events, storage)
+    }
+    nonisolated(nonsending) func commit<E: DomainEvent>(_ event: E) async throws {
+        // First: without the interface there may be no journal either.
+        let encoded = try events.encode(event)
+        guard let storage else { throw RelayError(.internalFailure, "\(E.name) is durable, without a journal") }
+        try await storage.commit(encoded)
+    }
 }

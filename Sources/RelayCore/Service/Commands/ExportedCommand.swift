@@ -54,7 +54,11 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     private let progress: WireCodec<C.Progress>?
     /// A message's limit, less room for its header.
     private static var replyLimit: Int { WireLimits.defaultMessageLength - 1_024 }
-    private let handler = Mutex<Handler?>(nil)
+    private struct Handling {
+        let handler: Handler
+        let publisher: CommandPublisher
+    }
+    private let handling = Mutex<Handling?>(nil)
 
     init(_ type: C.Type, admitting admitted: PeerRequirement) throws {
         request = try WireCodec(C.self)
@@ -68,12 +72,14 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     var fields: (request: [WireField], reply: [WireField], progress: [WireField]?) {
         (request.schema.fields, reply.schema.fields, progress?.schema.fields)
     }
-    func setHandler(_ new: @escaping Handler) { handler.withLock { $0 = new } }
+    func setHandler(_ new: @escaping Handler, _ publisher: CommandPublisher) {
+        handling.withLock { $0 = Handling(handler: new, publisher: publisher) }
+    }
     override func removeHandler() {
         // Released outside the lock: what it keeps is anybody's.
-        let old = handler.withLock { handler in
-            defer { handler = nil }
-            return handler
+        let old = handling.withLock { handling in
+            defer { handling = nil }
+            return handling
         }
         withExtendedLifetime(old) {}
     }
@@ -102,15 +108,17 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     }
     /// Runs the handler in place of a command that is mapped to this one.
     func run(_ command: C, _ context: CommandContext) async throws -> C.Reply {
-        guard let handler = handler.withLock({ $0 }) else {
+        guard let handling = handling.withLock({ $0 }) else {
             throw RelayError(.unavailable, "\(C.name) has no handler any more")
         }
-        return try await handler(command, context)
+        var context = context
+        context.publisher = handling.publisher
+        return try await handling.handler(command, context)
     }
-    override var hasHandler: Bool { handler.withLock { $0 != nil } }
+    override var hasHandler: Bool { handling.withLock { $0 != nil } }
 
     override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
-        guard let handler = handler.withLock({ $0 }) else { return await super.answer(body, context) }
+        guard let handling = handling.withLock({ $0 }) else { return await super.answer(body, context) }
         let command: C
         do {
             command = try decode(body, context.descriptors)
@@ -120,11 +128,12 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         var context = context
         // Who has a descriptor now is the command.
         context.descriptors = [:]
+        context.publisher = handling.publisher
         if let progress { context.codec = progress }
         let value: C.Reply
         do {
-            value = try await handler(command, context)
-        } catch let failure as C.Failure {
+            value = try await handling.handler(command, context)
+        } catch let failure as C.Refusal {
             let name = "\(C.Interface.name).Error.\(failure.errorName)"
             if BusNames.isErrorName(name) { return .error(name: name, message: command.message(of: failure)) }
             let text = "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name"

@@ -21,7 +21,7 @@ extension EventService {
     /// The handler returns the state to set, which need not be the submitted one. The caller receives a `Refusal` of
     /// the document as it is, and other errors as with ``handle(_:with:)``. The handler is called only for a state that
     /// is based on the present version. It must change nothing, because the version is compared once more afterwards.
-    /// To change other state in the same transaction, use `handleSubmissions(of:in:_:)` of RelayJournal.
+    /// To change other state in the same transaction, use `handleSubmissions(of:_:)` of RelayJournal.
     ///
     /// - Parameter type: the document.
     /// - Parameter handler: is called with each submission, and returns the state to set.
@@ -37,7 +37,7 @@ extension EventService {
         of type: Document.Type, by rule: SubmissionRule<Document>
     ) {
         guard let document = try? events.document(type) else {
-            return strays.withLock { $0.append("\(Document.Interface.name).\(SubmitDocument<Document>.name)") }
+            return noteStray("\(Document.Interface.name).\(SubmitDocument<Document>.name)")
         }
         rules.set(rule)
         // If it follows another document, this takes the place of what its submissions were mapped to.

@@ -77,7 +77,6 @@ struct Submissions<Submitted: EditableDocument, Target: EditableDocument>: Senda
         hash = Result { try CommandHash() }
     }
     private typealias Command = SubmitDocument<Submitted>
-    private typealias Failure = SubmitFailure<Submitted>
 
     /// What is to be set, as far as that is decided before the transaction.
     private enum Proposal: Sendable {
@@ -89,7 +88,7 @@ struct Submissions<Submitted: EditableDocument, Target: EditableDocument>: Senda
     /// conflict then.
     private struct Changed: Error {}
 
-    /// Throws `SubmitFailure`, or why nothing was set.
+    /// Throws `SubmitRefusal`, or why nothing was set.
     func answer(_ command: SubmitDocument<Submitted>, _ context: CommandContext) async throws -> DocumentVersion {
         let call = try KeyedCall(command, from: context) { try hash.get() }
         while true {
@@ -148,9 +147,9 @@ struct Submissions<Submitted: EditableDocument, Target: EditableDocument>: Senda
     }
     /// A refusal as the submitted document declares it.
     private func refused(_ error: any Error) -> any Error {
-        if let refusal = error as? Submitted.Refusal { return Failure.refused(refusal) }
+        if let refusal = error as? Submitted.Refusal { return SubmitRefusal<Submitted>.refused(refusal) }
         guard let failure = error as? Target.Refusal else { return error }
-        if let refusal = refusal(failure) { return Failure.refused(refusal) }
+        if let refusal = refusal(failure) { return SubmitRefusal<Submitted>.refused(refusal) }
         return RelayError(
             .invalidArgument,
             "\(Target.name) was refused as \(failure.errorName), which \(Submitted.Interface.name).\(Submitted.name) has no "
@@ -159,7 +158,7 @@ struct Submissions<Submitted: EditableDocument, Target: EditableDocument>: Senda
     /// If replies are forgotten to submissions that were based on this version or a later one, it may be one of those.
     private func conflict(
         _ command: SubmitDocument<Submitted>, _ forgotten: UInt64
-    ) -> SubmitFailure<Submitted> {
+    ) -> SubmitRefusal<Submitted> {
         let hasKey = command.idempotencyKey?.isEmpty == false
         return hasKey && forgotten > command.sequence ? .forgotten : .conflict
     }

@@ -15,7 +15,7 @@ extension EventService {
     ///   for an event that no signal can carry.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: UntypedInterface...,
-        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = Notice.log
     ) throws {
         try self.init(
             name, bus, untyped: interfaces, journal: nil, admitting: admitted, readOnly: "\(name) publishes only",

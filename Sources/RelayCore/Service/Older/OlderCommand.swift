@@ -9,7 +9,7 @@ struct OlderCommand: Sendable {
 struct MappedCommand<O: Command, N: Command>: Sendable {
     let map: @Sendable (O) throws -> N
     let reply: @Sendable (N.Reply) throws -> O.Reply
-    let refusal: @Sendable (N.Failure) -> O.Failure?
+    let refusal: @Sendable (N.Refusal) -> O.Refusal?
     let progress: (@Sendable (N.Progress) -> O.Progress?)?
 
     func install(on service: EventService) throws {
@@ -34,7 +34,7 @@ struct MappedCommand<O: Command, N: Command>: Sendable {
         let result: N.Reply
         do {
             result = try await target.run(command, derived(context, of: old))
-        } catch let failure as N.Failure {
+        } catch let failure as N.Refusal {
             if let refusal = refusal(failure) { throw refusal }
             throw RelayError(
                 .invalidArgument,

@@ -164,8 +164,8 @@ public struct OlderMapping<New: EventInterface, Old: EventInterface> {
     public mutating func command<O: Command<Old>, N: Command<New>>(
         _ command: O.Type, to map: @escaping @Sendable (O) throws -> N,
         reply: @escaping @Sendable (N.Reply) throws -> O.Reply,
-        refusal: @escaping @Sendable (N.Failure) -> O.Failure? = {
-            O.Failure(errorName: $0.errorName, message: $0.message)
+        refusal: @escaping @Sendable (N.Refusal) -> O.Refusal? = {
+            O.Refusal(errorName: $0.errorName, message: $0.message)
         },
         progress: (@Sendable (N.Progress) -> O.Progress?)? = nil
     ) {
@@ -186,8 +186,8 @@ public struct OlderMapping<New: EventInterface, Old: EventInterface> {
     /// - Parameter progress: makes the older command's progress; nil reports nothing.
     public mutating func command<O: Command<Old>, N: Command<New>>(
         _ command: O.Type, to map: @escaping @Sendable (O) throws -> N,
-        refusal: @escaping @Sendable (N.Failure) -> O.Failure? = {
-            O.Failure(errorName: $0.errorName, message: $0.message)
+        refusal: @escaping @Sendable (N.Refusal) -> O.Refusal? = {
+            O.Refusal(errorName: $0.errorName, message: $0.message)
         },
         progress: (@Sendable (N.Progress) -> O.Progress?)? = nil
     ) where O.Reply == N.Reply {

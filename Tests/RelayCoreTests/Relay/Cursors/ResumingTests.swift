@@ -23,8 +23,9 @@ import Testing
             try await Self.publish(next...next + 4, desk)
             next += 5
             let relay = try PositionedTests.relay(desk.bus, cursors: folder.path)
-            let subscription = try relay.subscribe(to: Booked.self, from: .resuming("box"), onGap: .ignore) {
+            let subscription = try relay.subscribe(to: Booked.self, from: .resuming("box")) {
                 handled.add($0.number)
+            } onGap: { _ in
             }
             relay.activate()
             #expect(await eventually { handled.count == Int(next) - 1 })
@@ -72,12 +73,14 @@ import Testing
                 faults: faults)
             let (handled, failures) = (Log<Int64>(), Log<String>())
             let told = relay.publisher.subscribe(
-                to: EventRelay.CursorFailure.self, delivery: .immediate, onGap: .ignore
+                to: EventRelay.CursorFailure.self, delivery: .immediate
             ) {
                 failures.add("\($0.name) \($0.error.message)")
+            } onGap: { _ in
             }
-            let subscription = try relay.subscribe(to: Booked.self, from: .resuming("box"), onGap: .ignore) {
+            let subscription = try relay.subscribe(to: Booked.self, from: .resuming("box")) {
                 handled.add($0.number)
+            } onGap: { _ in
             }
             relay.activate()
             #expect(await eventually { handled.count == 3 && failures.count == 1 })
@@ -90,8 +93,9 @@ import Testing
         }
         let relay = try PositionedTests.relay(desk.bus, cursors: folder.path)
         let handled = Log<Int64>()
-        let subscription = try relay.subscribe(to: Booked.self, from: .resuming("box"), onGap: .ignore) {
+        let subscription = try relay.subscribe(to: Booked.self, from: .resuming("box")) {
             handled.add($0.number)
+        } onGap: { _ in
         }
         relay.activate()
         #expect(await eventually { handled.values.last == 5 })

@@ -123,10 +123,7 @@ import Testing
         let present = try await relay.snapshot(of: Lamp.self)
         let bright = Lamp(brightness: 101, colour: nil)
         #expect(await relay.outcome(ofSubmitting: bright, basedOn: present.version) == .refused(.tooBright))
-        let error = try await #require(throws: RelayError.self) {
-            try await relay.update(Lamp.self) { $0.brightness = 500 }
-        }
-        #expect(error.code == .refused && error.refusal(of: Lamp.self) == .tooBright)
+        await #expect(throws: Lamp.Refusal.tooBright) { try await relay.update(Lamp.self) { $0.brightness = 500 } }
         #expect(try await relay.snapshot(of: Lamp.self) == present)
         try await office.stop()
     }

@@ -6,24 +6,27 @@ import Testing
 @testable import RelayCore
 
 /// The view model of a user.
-@MainActor private final class OrderList: EventSubscriber {
+@MainActor private final class OrderList {
     private(set) var events: [Orders1] = []
     private(set) var gaps: [Gap] = []
     private let ended: Log<String>?
     init(ended: Log<String>? = nil) { self.ended = ended }
     deinit { ended?.add("ended") }
-    func on(_ event: Orders1) {
-        MainActor.assertIsolated()
-        events.append(event)
+    func follow(_ relay: EventRelay, from start: StreamPosition = .now) throws {
+        try relay.subscribe(self, to: Orders1.self, from: start) { me, event in
+            MainActor.assertIsolated()
+            me.events.append(event)
+        } onGap: { me, gap in
+            me.gaps.append(gap)
+        }
     }
-    func onGap(_ gap: Gap) { gaps.append(gap) }
 }
-private actor OrderCount: EventSubscriber {
+private actor OrderCount {
     private(set) var placed = 0
     private(set) var shipped = 0
     /// Every order was placed before it was shipped.
     private(set) var isOrdered = true
-    func on(_ event: Orders1) {
+    private func on(_ event: Orders1) {
         switch event {
         case .placed: placed += 1
         case .shipped(let order):
@@ -31,8 +34,12 @@ private actor OrderCount: EventSubscriber {
             if placed < Int(order.number) { isOrdered = false }
         }
     }
-    func onGap(_ gap: Gap) {}
-    func start(_ relay: EventRelay) throws { try relay.subscribe(self, to: Orders1.self, from: .beginning) }
+    func start(_ relay: EventRelay) throws {
+        try relay.subscribe(self, to: Orders1.self, from: .beginning) {
+            $0.on($1)
+        } onGap: { _, _ in
+        }
+    }
 }
 
 @Suite("Subscriptions to a whole interface", .heavy, .tags(.g1, .g2))
@@ -46,7 +53,7 @@ struct WholeInterfaceTests {
         let (closure, background) = (Log<Orders1>(), Log<Orders1>())
         let list = await OrderList()
         let subscription = try await MainActor.run {
-            try relay.subscribe(list, to: Orders1.self, from: .beginning)
+            try list.follow(relay, from: .beginning)
             return try relay.subscribe(to: Orders1.self, from: .beginning) { event in
                 MainActor.assertIsolated()
                 closure.add(event)
@@ -118,25 +125,25 @@ struct WholeInterfaceTests {
         let relay = try desk.relay(cursors: folder.path)
         relay.activate()
         let list = OrderList()
-        try relay.subscribe(list, to: Orders1.self, from: .resuming("list"))
-        #expect(throws: RelayError.self) { try relay.subscribe(list, to: Orders1.self) }
+        try list.follow(relay, from: .resuming("list"))
+        #expect(throws: RelayError.self) { try list.follow(relay) }
         try await desk.publish(1...1)
         #expect(await eventually { list.events.count == 2 })
         relay.unsubscribe(list)
         try await desk.publish(2...2)
         // The cursor's name is free, and tells where the list was.
         let next = OrderList()
-        try relay.subscribe(next, to: Orders1.self, from: .resuming("list"))
+        try next.follow(relay, from: .resuming("list"))
         // At least once: the position is written after the handler has returned.
         #expect(await eventually { next.events.last == .shipped(OrderShipped(number: 2)) })
         #expect(next.events.suffix(2) == OrderDesk.events(2...2)[...] && next.events.count < 4)
         #expect(list.events == OrderDesk.events(1...1))
         // Again after it was unsubscribed.
-        try relay.subscribe(list, to: Orders1.self)
+        try list.follow(relay)
         let ended = Log<String>()
         do {
             let short = OrderList(ended: ended)
-            try relay.subscribe(short, to: Orders1.self, from: .beginning)
+            try short.follow(relay, from: .beginning)
             #expect(await eventually { short.events.count == 4 })
         }
         #expect(await eventually { ended.count == 1 }, "the relay does not keep it")
@@ -155,7 +162,7 @@ struct WholeInterfaceTests {
         }
         desk.log.storage.prune(Orders1.name, through: 4)
         let list = OrderList()
-        try relay.subscribe(list, to: Orders1.self, from: .after(stamp))
+        try list.follow(relay, from: .after(stamp))
         #expect(await eventually { list.events.count == 2 })
         #expect(list.gaps.map(\.sequences) == [2...4] && list.events == OrderDesk.events(3...3))
         try await desk.stop()
@@ -164,7 +171,7 @@ struct WholeInterfaceTests {
     @MainActor func foreign() throws {
         let relay = try EventRelay(following: Desk.name, on: .address("unix:path=/nowhere"), interfaces: Plain1.self)
         let list = OrderList()
-        #expect(throws: RelayError.self) { try relay.subscribe(list, to: Orders1.self) }
+        #expect(throws: RelayError.self) { try list.follow(relay) }
         #expect(throws: RelayError.self) { try relay.events(of: Orders1.self) }
         #expect(throws: RelayError.self) {
             try relay.subscribe(to: Orders1.self) { _ in

@@ -54,18 +54,24 @@ private struct Local: Event { var number: Int }
     @Test("a relay refuses to subscribe to it and to call it, and names the contract") func relay() async throws {
         let relay = try EventRelay(following: Self.service, on: TestHarness().bus, interfaces: Kiln1.self)
         let subscribed = #expect(throws: RelayError.self) {
-            _ = try relay.subscribe(to: Cracked.self, onGap: .ignore) { _ in }
+            _ = try relay.subscribe(to: Cracked.self) { _ in
+            } onGap: { _ in
+            }
         }
         #expect(subscribed?.code == .notFound && subscribed?.message == "Cracked \(Self.remedy)")
         #expect(throws: RelayError.self) { try relay.events(of: Cracked.self) }
         let called = await #expect(throws: RelayError.self) { try await relay.call(Fire()) }
         #expect(called?.code == .notFound && called?.message == "Fire \(Self.remedy)")
         let foreign = #expect(throws: RelayError.self) {
-            _ = try relay.subscribe(to: Strayed.self, onGap: .ignore) { _ in }
+            _ = try relay.subscribe(to: Strayed.self) { _ in
+            } onGap: { _ in
+            }
         }
         #expect(foreign?.message.hasSuffix("name it in interfaces") == true, "\(foreign?.message ?? "")")
         #expect(throws: RelayError.self) { try relay.events(of: Strayed.self) }
-        let listed = try relay.subscribe(to: Heated.self, onGap: .ignore) { _ in }
+        let listed = try relay.subscribe(to: Heated.self) { _ in
+        } onGap: { _ in
+        }
         listed.cancel()
     }
     @Test("at the publisher, an event of no followed interface is a gap with what to do; others are left alone")

@@ -66,12 +66,13 @@ struct Changed<Fields: Codable & Sendable>: DomainEvent {
             } onGap: { gap in
                 seen.withLock { $0.gaps.append(gap) }
             },
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { state in
                 switch state {
                 case .active: seen.withLock { $0.isActive = true }
                 case .interrupted: seen.withLock { $0.isOver = true }
                 default: break
                 }
+            } onGap: { _ in
             },
         ]
         relay.activate()

@@ -136,8 +136,9 @@ import Testing
         #expect(await log.wait(for: "1"))
         let core = log.relay.follower.core
         let honest = Atomic<UInt64>(0)
-        let subscription = log.relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { event in
+        let subscription = log.relay.publisher.subscribe(to: Said.self, delivery: .immediate) { event in
             if event.number == 9 { relay_store_release(ring.area.tail, honest.load(ordering: .relaxed)) }
+        } onGap: { _ in
         }
         try core.loop.withTurn {
             let stream = try #require(core.streams[Plain1.name])

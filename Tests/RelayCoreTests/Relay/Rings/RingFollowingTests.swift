@@ -63,7 +63,9 @@ import Testing
             }
             let labelled =
                 round % 2 == 0
-                ? relay.publisher.subscribe(to: Named.self, delivery: .immediate, onGap: .ignore) { _ in } : nil
+                ? relay.publisher.subscribe(to: Named.self, delivery: .immediate) { _ in
+                } onGap: { _ in
+                } : nil
             #expect(await eventually { seen.withLock { $0.count > 20 } })
             withExtendedLifetime((sampled, labelled)) {}
             let numbers = seen.withLock { $0 }
@@ -215,11 +217,13 @@ import Testing
         let meter = try await GaugeService()
         let relay = try EventRelay(following: GaugeService.name, on: meter.bus.bus, interfaces: OtherGauge1.self)
         let seen = Mutex<[String]>([])
-        let sampled = relay.publisher.subscribe(to: OtherGauged.self, delivery: .immediate, onGap: .ignore) { event in
+        let sampled = relay.publisher.subscribe(to: OtherGauged.self, delivery: .immediate) { event in
             seen.withLock { $0.append("\(event.number) \(event.value)") }
+        } onGap: { _ in
         }
-        let labelled = relay.publisher.subscribe(to: OtherNamed.self, delivery: .immediate, onGap: .ignore) { event in
+        let labelled = relay.publisher.subscribe(to: OtherNamed.self, delivery: .immediate) { event in
             seen.withLock { $0.append("\(event.number) \(event.text) \(event.note ?? "-")") }
+        } onGap: { _ in
         }
         let positioned = try relay.events(of: OtherGauged.self, from: .now)
         relay.activate()

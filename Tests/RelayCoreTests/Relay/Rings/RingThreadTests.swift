@@ -69,13 +69,14 @@ import Testing
             relay.activate()
             more.withLock {
                 $0.append(
-                    relay.publisher.subscribe(to: Gauged.self, delivery: .immediate, onGap: .ignore) { event in
+                    relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { event in
                         guard let relay = kept.withLock({ $0 }) else { return }
                         switch event.number {
                         case 1:
-                            let one = relay.publisher.subscribe(to: Named.self, delivery: .immediate, onGap: .ignore) {
+                            let one = relay.publisher.subscribe(to: Named.self, delivery: .immediate) {
                                 _ in
                                 inner.withLock { $0 += 1 }
+                            } onGap: { _ in
                             }
                             more.withLock { $0.append(one) }
                             answer(relay)
@@ -85,6 +86,7 @@ import Testing
                         case 5: break
                         default: kept.withLock { $0 = nil }
                         }
+                    } onGap: { _ in
                     })
             }
             #expect(await relay.isOnRing())
@@ -106,8 +108,9 @@ import Testing
         var subscription: Subscription?
         do {
             let relay = try #require(last.withLock { $0 })
-            subscription = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate, onGap: .ignore) { _ in
+            subscription = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { _ in
                 last.withLock { $0 = nil }
+            } onGap: { _ in
             }
             relay.activate()
             #expect(await relay.isOnRing())

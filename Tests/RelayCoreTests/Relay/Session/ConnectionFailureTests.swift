@@ -13,9 +13,10 @@ import Testing
         let subscription = Mutex<Subscription?>(nil)
         init(of relay: EventRelay) {
             let subscription = relay.publisher.subscribe(
-                to: EventRelay.ConnectionFailure.self, delivery: .immediate, onGap: .ignore
+                to: EventRelay.ConnectionFailure.self, delivery: .immediate
             ) { [weak self] failure in
                 self?.messages.withLock { $0.append(failure.error.message) }
+            } onGap: { _ in
             }
             self.subscription.withLock { $0 = subscription }
         }

@@ -13,9 +13,14 @@ import Testing
             timing: RelayTiming { $0.retry = .milliseconds(50) })
         let lines = Log<String>()
         let states = relay.publisher.subscribe(
-            to: EventRelay.State.self, delivery: .immediate, onGap: .ignore
-        ) { if case .invalidated(let error) = $0 { lines.add(error.message) } }
-        let first = relay.publisher.subscribe(to: Noted.self, delivery: .immediate, onGap: .ignore) { _ in }
+            to: EventRelay.State.self, delivery: .immediate
+        ) {
+            if case .invalidated(let error) = $0 { lines.add(error.message) }
+        } onGap: { _ in
+        }
+        let first = relay.publisher.subscribe(to: Noted.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
         relay.activate()
         let service = try await FollowingTests.fake(bus.bus, epoch: 1)
         #expect(await eventually { service.attaches == 1 })

@@ -36,13 +36,14 @@ import Testing
                 following: DurableDesk.name, on: bus, interfaces: Ledger1.self, usesRings: true, timing: timing)
             let (lines, replayed) = (lines, replayed)
             var all = [
-                relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in
+                relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { state in
                     switch state {
                     case .connecting: lines.add("connecting")
                     case .active: lines.add("active")
                     case .interrupted: lines.add("interrupted")
                     case .invalidated(let error): lines.add("invalidated \(error)")
                     }
+                } onGap: { _ in
                 },
                 relay.publisher.subscribe(to: Booked.self, delivery: .immediate) {
                     lines.add("\($0.number)")
@@ -57,8 +58,9 @@ import Testing
             ]
             if alsoStruck {
                 all.append(
-                    relay.publisher.subscribe(to: Struck.self, delivery: .immediate, onGap: .ignore) {
+                    relay.publisher.subscribe(to: Struck.self, delivery: .immediate) {
                         lines.add("s\($0.number)")
+                    } onGap: { _ in
                     })
             }
             (self.relay, subscriptions) = (relay, all)

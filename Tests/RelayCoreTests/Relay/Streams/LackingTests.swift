@@ -28,12 +28,13 @@ enum Older: Sendable {
         func count(_ line: String) -> Int { all.filter { $0 == line }.count }
         func wait(for line: String, count: Int = 1) async -> Bool { await eventually { self.count(line) >= count } }
         func states(_ relay: EventRelay) -> Subscription {
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { [self] state in
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { [self] state in
                 if case .invalidated(let error) = state { note("invalidated \(error)") } else { note("\(state)") }
+            } onGap: { _ in
             }
         }
         func interfaces(_ relay: EventRelay) -> Subscription {
-            relay.publisher.subscribe(to: EventRelay.InterfaceChange.self, delivery: .immediate, onGap: .ignore) {
+            relay.publisher.subscribe(to: EventRelay.InterfaceChange.self, delivery: .immediate) {
                 [self] change in
                 let name = change.interface.split(separator: ".").last ?? ""
                 switch change.state {
@@ -41,6 +42,7 @@ enum Older: Sendable {
                 case .available: note("\(name) available")
                 case .missing: note("\(name) missing")
                 }
+            } onGap: { _ in
             }
         }
         func events<E: DomainEvent>(_ relay: EventRelay, _ type: E.Type, _ tag: String = "") -> Subscription {
@@ -234,9 +236,10 @@ enum Older: Sendable {
         let log = Log()
         let subscriptions = [
             log.states(relay),
-            relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { [weak relay] event in
+            relay.publisher.subscribe(to: Said.self, delivery: .immediate) { [weak relay] event in
                 seen.withLock { $0.append(event.number) }
                 if event.number == 50 { relay?.invalidate() }
+            } onGap: { _ in
             },
         ]
         relay.activate()

@@ -76,14 +76,16 @@ import Testing
         let stream = try relay.events(in: Ledger1.self, from: .beginning)
         let struck = Log<Int64>()
         let subscription = try await MainActor.run {
-            try relay.subscribe(to: Struck.self, from: .beginning, onGap: .ignore) { event in
+            try relay.subscribe(to: Struck.self, from: .beginning) { event in
                 MainActor.assertIsolated()
                 struck.add(event.number)
+            } onGap: { _ in
             }
         }
         let background = Log<Int64>()
-        let second = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) {
+        let second = try relay.subscribe(to: Booked.self, from: .beginning) {
             background.add($0.number)
+        } onGap: { _ in
         }
         relay.activate()
         var lines: [String] = []
@@ -114,8 +116,9 @@ import Testing
         actor Keeper {
             var numbers: [Int64] = []
             func follow(_ relay: EventRelay) throws -> Subscription {
-                try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { event in
+                try relay.subscribe(to: Booked.self, from: .beginning) { event in
                     self.numbers.append(event.number)
+                } onGap: { _ in
                 }
             }
         }
@@ -131,10 +134,11 @@ import Testing
             let (log, holder) = (Log<Int64>(), Holder<Subscription>())
             let held = Atomic<Bool>(false)
             holder.hold(
-                try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { event in
+                try relay.subscribe(to: Booked.self, from: .beginning) { event in
                     while !held.load(ordering: .acquiring) { usleep(100) }
                     log.add(event.number)
                     if event.number == 700 { holder.value?.cancel() }
+                } onGap: { _ in
                 })
             held.store(true, ordering: .releasing)
             relay.activate()
@@ -253,7 +257,9 @@ import Testing
         #expect(throws: RelayError.self) { try relay.events(of: Booked.self, from: .now) }
         #expect(throws: RelayError.self) { try relay.events(in: Ledger1.self, from: .now) }
         do {
-            _ = try relay.subscribe(to: Booked.self, from: .now, onGap: .ignore) { _ in }
+            _ = try relay.subscribe(to: Booked.self, from: .now) { _ in
+            } onGap: { _ in
+            }
             Issue.record("no error")
         } catch { #expect((error as? RelayError)?.code == .notFound) }
     }
@@ -276,8 +282,9 @@ import Testing
         #expect(await eventually { feed == nil })
         let handled = Log<Int64>()
         do {
-            let subscription = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) {
+            let subscription = try relay.subscribe(to: Booked.self, from: .beginning) {
                 handled.add($0.number)
+            } onGap: { _ in
             }
             #expect(await eventually { handled.count == 10 })
             withExtendedLifetime(subscription) {}

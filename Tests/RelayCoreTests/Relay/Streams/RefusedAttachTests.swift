@@ -41,7 +41,9 @@ import Testing
             following: Desk.name, on: bus.bus, interfaces: Desk1.self, usesRings: false,
             timing: RelayTiming { $0.retry = .milliseconds(50) })
         let seen = Log<Int64>()
-        let first = relay.publisher.subscribe(to: Noted.self, delivery: .immediate, onGap: .ignore) { _ in }
+        let first = relay.publisher.subscribe(to: Noted.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
         relay.activate()
         let number = WireField(name: "number", type: .int64, swiftType: "Int64")
         let text = WireField(name: "text", type: .string, swiftType: "String")
@@ -53,8 +55,9 @@ import Testing
         #expect(await relay.isLive(Desk1.name))
         service.refuseAttaches(3)
         let before = service.attaches
-        let second = relay.publisher.subscribe(to: Torn.self, delivery: .immediate, onGap: .ignore) {
+        let second = relay.publisher.subscribe(to: Torn.self, delivery: .immediate) {
             seen.add($0.number)
+        } onGap: { _ in
         }
         #expect(await eventually { service.attaches >= before + 4 })
         #expect(await relay.isLive(Desk1.name))

@@ -197,8 +197,9 @@ private final class Heard: Sendable {
         let desk = try await WatchedDesk(system)
         let relay = try EventRelay(following: WatchedDesk.name, on: system, interfaces: Flow1.self)
         let numbers = Mutex<[Int64]>([])
-        let subscription = relay.publisher.subscribe(to: Flowed.self, delivery: .immediate, onGap: .ignore) { event in
+        let subscription = relay.publisher.subscribe(to: Flowed.self, delivery: .immediate) { event in
             numbers.withLock { $0.append(event.number) }
+        } onGap: { _ in
         }
         let states = Mutex<[EventRelay.State]>([])
         let watch = Task { for await state in relay.states { states.withLock { $0.append(state) } } }

@@ -20,7 +20,7 @@ private struct Count: Command {
     enum Deed: String, Codable, CaseIterable { case nothing, refuse, publish, ask, stop, block, cancelItself }
     let number: Int64, deed: Deed
     struct Reply: Codable, Equatable, Sendable { let number: Int64 }
-    enum Failure: String, CommandFailure { case refused = "Refused" }
+    enum Refusal: String, CommandRefusal { case refused = "Refused" }
 }
 private struct Ticked: DomainEvent {
     typealias Interface = Quick1
@@ -43,7 +43,7 @@ private struct Ticked: DomainEvent {
                 note("\(command.number)\(isOnLoop ? " on the loop" : "")\(Task.isCancelled ? ", cancelled" : "")")
                 switch command.deed {
                 case .nothing: break
-                case .refuse: throw Count.Failure.refused
+                case .refuse: throw Count.Refusal.refused
                 case .publish: try service.publish(Ticked(number: command.number))
                 case .ask: _ = try await echo.connection.call(.test(echo.name))
                 case .stop: try await service.stop()

@@ -94,7 +94,7 @@ import Testing
             notices.map(\.message) == [
                 "Fail of \(name) failed in the service: Conflict",
                 "Fail of \(name) failed in the service: SystemError 5",
-                "Fail of \(name) failed in the service: Failure",
+                "Fail of \(name) failed in the service: Refusal",
             ])
         #expect(notices.map(\.subject.code) == [.conflict, .internalFailure, .internalFailure])
         #expect(notices.allSatisfy { $0.subject.peer == name && $0.subject.interface == Desk1.name })

@@ -38,13 +38,13 @@ private enum Twice1: EventInterface {
         #expect(throws: RelayError.self) { try Twice1.contract.checkNames() }
     }
     @Test("a refusal of a submission is a conflict, or what the document declares") func failures() {
-        typealias Failure = SubmitFailure<Lamp>
+        typealias Failure = SubmitRefusal<Lamp>
         for failure in [Failure.conflict, .refused(.tooBright)] {
             #expect(Failure(errorName: failure.errorName, message: failure.message) == failure)
         }
         #expect(Failure(errorName: "Other", message: "") == nil)
-        #expect(SubmitFailure<Rules>(errorName: "Conflict", message: "") == .conflict)
-        #expect(SubmitFailure<Rules>(errorName: "TooBright", message: "") == nil)
+        #expect(SubmitRefusal<Rules>(errorName: "Conflict", message: "") == .conflict)
+        #expect(SubmitRefusal<Rules>(errorName: "TooBright", message: "") == nil)
     }
     @Test("a snapshot of a document is read as it was written, and anything else is refused") func snapshot() throws {
         let codec = try WireCodec(event: Lamp.self)

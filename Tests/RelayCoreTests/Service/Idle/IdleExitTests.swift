@@ -110,8 +110,9 @@ private final class Kiosk: Sendable {
         let kiosk = try await Kiosk(bus.bus)
         let relay = try EventRelay(following: Kiosk.name, on: bus.bus, interfaces: Kiosk1.self)
         let seen = Mutex<[Int64]>([])
-        let subscription = relay.publisher.subscribe(to: Vended.self, delivery: .immediate, onGap: .ignore) { event in
+        let subscription = relay.publisher.subscribe(to: Vended.self, delivery: .immediate) { event in
             seen.withLock { $0.append(event.number) }
+        } onGap: { _ in
         }
         relay.activate()
         // Attached, and with its ring.
@@ -131,7 +132,9 @@ private final class Kiosk: Sendable {
         let kiosk = try await Kiosk(bus.bus)
         let relay = try EventRelay(
             following: Kiosk.name, on: bus.bus, interfaces: Kiosk1.self, usesRings: usesRings)
-        let subscription = relay.publisher.subscribe(to: Vended.self, delivery: .immediate, onGap: .ignore) { _ in }
+        let subscription = relay.publisher.subscribe(to: Vended.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
         relay.activate()
         #expect(await eventually { kiosk.service.core.interfaces[0].stream.users == (usesRings ? 2 : 1) })
         _ = try await sell(peer, 1).value

@@ -156,8 +156,9 @@ import Testing
         try await desk.service.publish(contentsOf: (1_002...2_000).map { Booked(number: $0, text: short) })
         let relay = try PositionedTests.relay(desk.bus)
         let seen = Log<Int64>()
-        let subscription = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { event in
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) { event in
             seen.add(event.text.utf8.count == (event.number == 1_001 ? 600_000 : 1_000) ? event.number : -1)
+        } onGap: { _ in
         }
         relay.activate()
         #expect(await eventually { seen.count == 2_000 })
@@ -179,8 +180,9 @@ import Testing
     private static func replayed(_ bus: PrivateBus, _ count: Int) async throws -> (numbers: [Int64], pages: Int) {
         let relay = try PositionedTests.relay(bus)
         let seen = Log<Int64>()
-        let subscription = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) {
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) {
             seen.add($0.number)
+        } onGap: { _ in
         }
         relay.activate()
         #expect(await eventually { seen.count >= count })
@@ -258,12 +260,16 @@ import Testing
         let seen = Log<Int64>()
         let own = Holder<Subscription>()
         let others = Log<Int64>()
-        let subscription = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { event in
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) { event in
             seen.add(event.number)
             if event.number == 100 { own.value?.cancel() }
+        } onGap: { _ in
         }
         own.hold(subscription)
-        let other = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { others.add($0.number) }
+        let other = try relay.subscribe(to: Booked.self, from: .beginning) {
+            others.add($0.number)
+        } onGap: { _ in
+        }
         relay.activate()
         #expect(await eventually { others.count == 500 && !subscription.isActive })
         #expect(seen.values == Array(1...100))

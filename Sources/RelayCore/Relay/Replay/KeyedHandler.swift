@@ -1,0 +1,155 @@
+import Synchronization
+
+/// A positioned subscription whose handler is called for several keys at the same time, and in order for each.
+///
+/// The position is at the lowest event that is not handled. A gap comes when everything before it was handled.
+final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: AwaitableSubscription {
+    private struct Work: Sendable {
+        let payload: Payload
+        let number: Int
+    }
+    private struct State: Sendable {
+        var places = UnfinishedPlaces<ReplayBuffer.Place>()
+        /// Of keys that are being handled: what comes behind.
+        var waiting: [Key: [Work]] = [:]
+    }
+    private let source: ReplaySource<Payload>
+    private let key: @Sendable (Payload) -> Key
+    private let handler: @isolated(any) @Sendable (Payload) async throws -> Void
+    private let gapHandler: @isolated(any) @Sendable (Gap) async throws -> Void
+    private let pauses: [Duration]
+    private let report: @Sendable (HandlerReport) -> Void
+    private let state = Mutex(State())
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let error = Mutex<(any Error)?>(nil)
+    private let isStopping = Atomic(false)
+    /// Says that an event was handled.
+    private let progress = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// How many events are handled, or wait for one of their key, at the same time.
+    static var limit: Int { 64 }
+
+    init(
+        _ source: ReplaySource<Payload>, retries pauses: [Duration], by key: @escaping @Sendable (Payload) -> Key,
+        _ handler: @escaping @isolated(any) @Sendable (Payload) async throws -> Void,
+        _ gapHandler: @escaping @isolated(any) @Sendable (Gap) async throws -> Void,
+        _ report: @escaping @Sendable (HandlerReport) -> Void
+    ) {
+        (self.source, self.pauses, self.key, self.report) = (source, pauses, key, report)
+        (self.handler, self.gapHandler) = (handler, gapHandler)
+        source.feed.isHandled.store(true, ordering: .relaxed)
+    }
+    /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
+    func begin() {
+        task.withLock {
+            $0 = Task.detached(executorPreference: HandlerThreads.ofProcess) { await self.run() }
+        }
+    }
+    func cancel() {
+        source.cancel()
+        task.withLock { $0 }?.cancel()
+    }
+    /// Nobody waits for it: it may wait for whoever does.
+    var handlerThread: UInt { 0 }
+    var isActive: Bool { source.isActive }
+    var missed: Int { source.feed.missed }
+    var failure: (any Error)? { error.withLock { $0 } }
+    func finish() async {
+        isStopping.store(true, ordering: .sequentiallyConsistent)
+        source.feed.finish()
+        await task.withLock { $0 }?.value
+    }
+    private var takes: Bool { isActive && !isStopping.load(ordering: .sequentiallyConsistent) }
+
+    private func run() async {
+        await withDiscardingTaskGroup { group in
+            while takes, await source.feed.wait(isolation: nil) {
+                while takes, let taken = source.next() {
+                    let place = source.takePlace()
+                    switch taken {
+                    case .event(let payload, _):
+                        guard await hasAtMost(Self.limit - 1) else { break }
+                        if let first = begin(payload, place) { group.addTask { await self.handle(first) } }
+                    case .gap(let gap):
+                        guard await hasAtMost(0), await attempt({ try await self.call(gap) }) else { break }
+                        if let place { source.acknowledge(place) }
+                    case .caughtUp: break
+                    }
+                }
+            }
+            _ = await hasAtMost(0)
+        }
+        cancel()
+    }
+    /// Waits until so many are unfinished; false: the subscription has ended.
+    private func hasAtMost(_ count: Int) async -> Bool {
+        var news = progress.stream.makeAsyncIterator()
+        while state.withLock({ $0.places.count }) > count {
+            // Nil when the task was cancelled.
+            if await news.next(isolation: nil) == nil { return false }
+        }
+        return isActive
+    }
+    /// What to handle now; nil: it waits for another one of its key.
+    private func begin(_ payload: Payload, _ place: ReplayBuffer.Place?) -> Work? {
+        let key = key(payload)
+        source.feed.unhandled.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return state.withLock { state in
+            let work = Work(payload: payload, number: state.places.begin(place))
+            guard state.waiting[key] != nil else {
+                state.waiting[key] = []
+                return work
+            }
+            state.waiting[key]?.append(work)
+            return nil
+        }
+    }
+    private func handle(_ first: Work) async {
+        var next: Work? = first
+        while let work = next {
+            guard await attempt({ try await self.call(work.payload) }) else { return }
+            let key = key(work.payload)
+            let passed = state.withLock { state in
+                if state.waiting[key]?.isEmpty == false {
+                    next = state.waiting[key]?.removeFirst()
+                } else {
+                    (state.waiting[key], next) = (nil, nil)
+                }
+                return state.places.finish(work.number)
+            }
+            if let passed { source.acknowledge(passed) }
+            source.feed.unhandled.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            progress.continuation.yield()
+        }
+    }
+    private func call(_ payload: Payload) async throws { try await call(payload, isolation: handler.isolation) }
+    private func call(_ gap: Gap) async throws { try await call(gap, isolation: gapHandler.isolation) }
+    // On the actor, so that nothing comes between the look at whether this was cancelled and the call.
+    private func call(_ payload: Payload, isolation: isolated (any Actor)?) async throws {
+        guard isActive else { throw CancellationError() }
+        try await handler(payload)
+    }
+    private func call(_ gap: Gap, isolation: isolated (any Actor)?) async throws {
+        guard isActive else { throw CancellationError() }
+        try await gapHandler(gap)
+    }
+    /// Whether the body returned at last. If not, the subscription has ended.
+    private func attempt(_ body: @Sendable () async throws -> Void) async -> Bool {
+        var retries = HandlerRetries(pauses)
+        while true {
+            do {
+                try await body()
+                return true
+            } catch {
+                if !takes || Task.isCancelled { return false }
+                guard let pause = retries.next() else {
+                    self.error.withLock { $0 = error }
+                    report(.ended(error))
+                    cancel()
+                    return false
+                }
+                report(.threw(error, pause: pause))
+                do { try await Task.sleep(for: pause) } catch { return false }
+            }
+        }
+    }
+}
