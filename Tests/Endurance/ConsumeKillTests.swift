@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -8,6 +9,9 @@ import Testing
 /// A service that makes events of another one's is killed again and again, and so is the other one.
 @Suite("Kills of a service that consumes another one's events", .serialized, .heavy, .tags(.g2, .g5, .g6))
 struct ConsumeKillTests {
+    private final class Progress: Sendable {
+        let writes = Atomic<Int>(0)
+    }
     @Test("each event was accounted for once, in order: state, position and events of the consumer agree")
     func killed() async throws {
         let kills = Endurance.count(20, soak: 2_000)
@@ -29,17 +33,27 @@ struct ConsumeKillTests {
             relay.activate()
             try await relay.ready(within: .seconds(300))
             // A call whose outcome is unknown may have written: what there is, the ledger says at the end.
+            let progress = Progress()
             let writing = Task {
                 var next: Int64 = 1
                 while !Task.isCancelled {
                     let count = Int64.random(in: 1...40)
                     let outcome = await relay.outcome(of: Ledger1.Write(first: next, count: count))
                     if case .failed(let error) = outcome, !error.mayHaveRun { continue }
+                    if case .success = outcome { progress.writes.add(1, ordering: .relaxed) }
                     next += count
                     try? await Task.sleep(for: .milliseconds(2))
                 }
             }
-            for _ in 1...kills {
+            func hasWritten(_ count: Int) async -> Bool {
+                await eventually(within: .seconds(300)) { progress.writes.load(ordering: .relaxed) >= count }
+            }
+            for kill in 1...kills {
+                // Every other kill may come while they begin: a busy machine would write nothing between those.
+                if kill.isMultiple(of: 2) {
+                    #expect(await hasWritten(kill / 2))
+                    try await consumer.line(containing: "consuming")
+                }
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...60_000, using: &random)))
                 if Bool.random(using: &random) {
                     origin.signal(SIGKILL)
@@ -52,6 +66,7 @@ struct ConsumeKillTests {
                     consumer = try chain()
                 }
             }
+            #expect(await hasWritten(kills + 1))
             writing.cancel()
             await writing.value
             try await relay.ready(within: .seconds(300))
