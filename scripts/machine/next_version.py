@@ -14,7 +14,7 @@ public struct ForgetNotes: Command {
     public init() {}
 }
 """
-HANDLER = """        service.handle(ForgetNotes.self, in: journal) { _, _, unit in
+HANDLER = """        service.handle(ForgetNotes.self) { _, _, unit in
             try unit.execute("DELETE FROM notes WHERE id > 1")
             return NoReply()
         }
