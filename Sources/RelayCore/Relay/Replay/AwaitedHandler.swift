@@ -1,11 +1,9 @@
-import Synchronization
-
 /// A positioned subscription whose handler may wait, and may throw.
 ///
 /// It is called with one event after the other, or with what is there together, and the position passes an event when the
 /// handler has returned. After an error it is called again with the same event, after each pause of
 /// `RelayTiming.handlerRetries`. Then the subscription ends with the error.
-final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
+final class AwaitedHandler<Payload: Sendable>: TaskSubscription {
     /// An event or a gap, and where it leaves the subscription; nil where no position is kept.
     struct Item: Sendable {
         let taken: ReplaySource<Payload>.Taken
@@ -42,17 +40,13 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
         var alone = 0
     }
     private enum Next { case news, retry(Duration), end }
-    private let source: ReplaySource<Payload>
+    let calls: HandlerTask<Payload>
     private let handling: Handling
     private let place: DeliveryPlace
     /// What the subscription keeps alive.
     private let kept: (any Actor)?
     private let pauses: [Duration]
     private let report: @Sendable (HandlerReport) -> Void
-    private let task = Mutex<Task<Void, Never>?>(nil)
-    private let error = Mutex<(any Error)?>(nil)
-    /// Takes nothing more; what was taken may end.
-    private let isStopping = Atomic(false)
     /// How many events are handled before others on the same place get their turn.
     private static var batch: Int { 128 }
 
@@ -60,29 +54,12 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute, retries pauses: [Duration],
         _ handling: Handling, _ report: @escaping @Sendable (HandlerReport) -> Void
     ) {
-        (self.source, self.handling) = (source, handling)
+        (calls, self.handling) = (HandlerTask(source), handling)
         (place, kept, self.pauses, self.report) = (route.place, route.keeps, pauses, report)
-        source.feed.isHandled.store(true, ordering: .relaxed)
     }
-    /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
     func begin() {
         // A handler that is on no actor, with the delivery on one, goes on the threads for handlers.
-        let executor = place.taskExecutor ?? HandlerThreads.ofProcess
-        task.withLock { $0 = Task.detached(executorPreference: executor) { await self.run() } }
-    }
-    func cancel() {
-        source.cancel()
-        task.withLock { $0 }?.cancel()
-    }
-    /// Nobody waits for it: it may wait for whoever does.
-    var handlerThread: UInt { 0 }
-    var isActive: Bool { source.isActive }
-    var missed: Int { source.feed.missed }
-    var failure: (any Error)? { error.withLock { $0 } }
-    func finish() async {
-        isStopping.store(true, ordering: .sequentiallyConsistent)
-        source.feed.finish()
-        await task.withLock { $0 }?.value
+        calls.begin(on: place.taskExecutor ?? HandlerThreads.ofProcess) { await self.run() }
     }
 
     private func run() async {
@@ -110,7 +87,6 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
         }
         cancel()
     }
-    private var takes: Bool { isActive && !isStopping.load(ordering: .sequentiallyConsistent) }
 
     // MARK: On the handler's own isolation
 
@@ -118,7 +94,7 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
         _ held: inout Held, _ retries: inout HandlerRetries, isolation: isolated (any Actor)?
     ) async -> Next {
         var left = Self.batch
-        while takes {
+        while calls.takes {
             fill(&held)
             if held.items.isEmpty { break }
             let batch = held.alone > 0 ? [held.items[0]] : held.items
@@ -126,7 +102,7 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
                 try await handling.handler.call(batch)
             } catch {
                 // Which of them it was shows when each is tried.
-                if batch.count > 1, takes, !Task.isCancelled {
+                if batch.count > 1, calls.takes, !Task.isCancelled {
                     held.alone = batch.count
                     continue
                 }
@@ -142,7 +118,7 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
                 await Task.yield()
             }
         }
-        return takes ? .news : .end
+        return calls.takes ? .news : .end
     }
     private func fill(_ held: inout Held) {
         if !held.items.isEmpty { return }
@@ -152,13 +128,13 @@ final class AwaitedHandler<Payload: Sendable>: AwaitableSubscription {
         }
     }
     private func step(after error: any Error, _ retries: inout HandlerRetries) -> Next {
-        if !takes || Task.isCancelled { return .end }
+        if !calls.takes || Task.isCancelled { return .end }
         if error is SubscriberReleased {
             report(.released)
             return .end
         }
         guard let pause = retries.next() ?? (handling.isPassing(error) ? pauses.last : nil) else {
-            self.error.withLock { $0 = error }
+            calls.fail(error)
             report(.ended(error))
             return .end
         }

@@ -34,3 +34,11 @@ struct ThrowingHandler<Value>: Sendable {
     let call: Body
     init(_ call: @escaping Body) { self.call = call }
 }
+
+extension Weakly {
+    /// - Throws: `SubscriberReleased`.
+    func held() throws -> Object {
+        guard let object else { throw SubscriberReleased() }
+        return object
+    }
+}

@@ -3,7 +3,7 @@ import Synchronization
 /// A positioned subscription whose handler is called for several keys at the same time, and in order for each.
 ///
 /// The position is at the lowest event that is not handled. A gap comes when everything before it was handled.
-final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: AwaitableSubscription {
+final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubscription {
     private struct Work: Sendable {
         let payload: Payload
         let number: Int
@@ -13,16 +13,13 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: Awaitable
         /// Of keys that are being handled: what comes behind.
         var waiting: [Key: [Work]] = [:]
     }
-    private let source: ReplaySource<Payload>
+    let calls: HandlerTask<Payload>
     private let key: @Sendable (Payload) -> Key
     private let handler: @isolated(any) @Sendable (Payload) async throws -> Void
     private let gapHandler: @isolated(any) @Sendable (Gap) async throws -> Void
     private let pauses: [Duration]
     private let report: @Sendable (HandlerReport) -> Void
     private let state = Mutex(State())
-    private let task = Mutex<Task<Void, Never>?>(nil)
-    private let error = Mutex<(any Error)?>(nil)
-    private let isStopping = Atomic(false)
     /// Says that an event was handled.
     private let progress = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     /// How many events are handled, or wait for one of their key, at the same time.
@@ -34,36 +31,15 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: Awaitable
         _ gapHandler: @escaping @isolated(any) @Sendable (Gap) async throws -> Void,
         _ report: @escaping @Sendable (HandlerReport) -> Void
     ) {
-        (self.source, self.pauses, self.key, self.report) = (source, pauses, key, report)
+        (calls, self.pauses, self.key, self.report) = (HandlerTask(source), pauses, key, report)
         (self.handler, self.gapHandler) = (handler, gapHandler)
-        source.feed.isHandled.store(true, ordering: .relaxed)
     }
-    /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
-    func begin() {
-        task.withLock {
-            $0 = Task.detached(executorPreference: HandlerThreads.ofProcess) { await self.run() }
-        }
-    }
-    func cancel() {
-        source.cancel()
-        task.withLock { $0 }?.cancel()
-    }
-    /// Nobody waits for it: it may wait for whoever does.
-    var handlerThread: UInt { 0 }
-    var isActive: Bool { source.isActive }
-    var missed: Int { source.feed.missed }
-    var failure: (any Error)? { error.withLock { $0 } }
-    func finish() async {
-        isStopping.store(true, ordering: .sequentiallyConsistent)
-        source.feed.finish()
-        await task.withLock { $0 }?.value
-    }
-    private var takes: Bool { isActive && !isStopping.load(ordering: .sequentiallyConsistent) }
+    func begin() { calls.begin(on: HandlerThreads.ofProcess) { await self.run() } }
 
     private func run() async {
         await withDiscardingTaskGroup { group in
-            while takes, await source.feed.wait(isolation: nil) {
-                while takes, let taken = source.next() {
+            while calls.takes, await source.feed.wait(isolation: nil) {
+                while calls.takes, let taken = source.next() {
                     let place = source.takePlace()
                     switch taken {
                     case .event(let payload, _):
@@ -140,9 +116,9 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: Awaitable
                 try await body()
                 return true
             } catch {
-                if !takes || Task.isCancelled { return false }
+                if !calls.takes || Task.isCancelled { return false }
                 guard let pause = retries.next() else {
-                    self.error.withLock { $0 = error }
+                    calls.fail(error)
                     report(.ended(error))
                     cancel()
                     return false

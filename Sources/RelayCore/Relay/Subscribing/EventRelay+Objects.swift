@@ -10,8 +10,7 @@ extension EventRelay {
     /// }
     /// ```
     ///
-    /// The handler may wait, and may throw, as with
-    /// the method for a closure that waits.
+    /// The handler may wait, and may throw, as with the method for a closure that waits.
     ///
     /// - Order: that of the interface. The next event waits until the handler has returned. Each subscription of an object
     ///   has its own order.
@@ -25,8 +24,8 @@ extension EventRelay {
     /// - Parameter buffer: how many live events are held.
     /// - Parameter handler: is called with the object and each event.
     /// - Parameter onGap: is called with the object and each gap.
-    /// - Throws: `.conflict` if the object is already subscribed to that type. Otherwise as
-    ///   the method for a handler that does not wait.
+    /// - Throws: `.conflict` if the object is already subscribed to that type. Otherwise as the
+    ///   method for a handler that does not wait.
     public func subscribe<S: AnyObject & Sendable, Followed: Subscribable>(
         _ subscriber: S, to type: Followed.Type = Followed.self, from start: StreamPosition = .now,
         buffer: EventBuffer = .standard,
@@ -36,14 +35,8 @@ extension EventRelay {
         let (actor, weakly) = (handler.isolation ?? onGap.isolation, Weakly(subscriber))
         try subscribe(
             subscriber, type, start, buffer, actor.map { .task(on: $0) } ?? .task(publisher.delivery),
-            .init {
-                guard let subscriber = weakly.object else { throw SubscriberReleased() }
-                try await handler(subscriber, $0.0)
-            },
-            .init {
-                guard let subscriber = weakly.object else { throw SubscriberReleased() }
-                try await onGap(subscriber, $0)
-            })
+            .init { try await handler(weakly.held(), $0.0) },
+            .init { try await onGap(weakly.held(), $0) })
     }
     /// Subscribes an actor, held weakly, to a type of event or to an interface, on itself.
     ///
@@ -66,14 +59,8 @@ extension EventRelay {
         let weakly = Weakly(subscriber)
         try subscribe(
             subscriber, type, start, buffer, .task(on: subscriber),
-            .init {
-                guard let subscriber = weakly.object else { throw SubscriberReleased() }
-                try await handler(subscriber, $0.0)
-            },
-            .init {
-                guard let subscriber = weakly.object else { throw SubscriberReleased() }
-                try await onGap(subscriber, $0)
-            })
+            .init { try await handler(weakly.held(), $0.0) },
+            .init { try await onGap(weakly.held(), $0) })
     }
     /// Ends all subscriptions of an object at this relay, as the object's release does.
     ///

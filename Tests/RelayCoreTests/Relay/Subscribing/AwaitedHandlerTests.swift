@@ -20,6 +20,20 @@ extension OrderDesk {
             },
             onNotice: onNotice)
     }
+    /// What another relay gets that resumes at the cursor "box", until it has the last one.
+    fileprivate func numbersLater(cursors: String, upTo last: Int64) async throws -> [Int64] {
+        let relay = try relay(cursors: cursors)
+        let numbers = Log<Int64>()
+        let subscription = try relay.subscribe(to: OrderPlaced.self, from: .resuming("box")) {
+            numbers.add($0.number)
+        } onGap: {
+            Issue.record("\($0)")
+        }
+        relay.activate()
+        #expect(await eventually { numbers.values.last == last })
+        withExtendedLifetime(subscription) {}
+        return numbers.values
+    }
 }
 
 /// A door that a handler waits at.
@@ -111,16 +125,8 @@ private actor Door {
         #expect(!subscription.isActive && subscription.failure is Jammed)
         #expect(notices.values.last?.severity == .error)
         // The position is before the event that no handler took.
-        let next = try desk.impatientRelay(cursors: folder.path)
-        let later = Log<Int64>()
-        let second = try next.subscribe(to: OrderPlaced.self, from: .resuming("box")) {
-            later.add($0.number)
-        } onGap: { _ in
-        }
-        next.activate()
-        #expect(await eventually { later.count == 2 })
-        #expect(later.values == [2, 3])
-        withExtendedLifetime(second) {}
+        let later = try await desk.numbersLater(cursors: folder.path, upTo: 3)
+        #expect(later == [2, 3])
         try await desk.stop()
     }
     @Test("the position passes an event when its handler has returned, and not before")
@@ -141,16 +147,8 @@ private actor Door {
         // Its handler is cancelled, and does not count as done.
         subscription.cancel()
         await door.open()
-        let next = try desk.relay(cursors: folder.path)
-        let later = Log<Int64>()
-        let second = try next.subscribe(to: OrderPlaced.self, from: .resuming("box")) {
-            later.add($0.number)
-        } onGap: { _ in
-        }
-        next.activate()
-        #expect(await eventually { later.values.last == 2 })
-        #expect(later.values == [2] && begun.values == [1, 2])
-        withExtendedLifetime(second) {}
+        let later = try await desk.numbersLater(cursors: folder.path, upTo: 2)
+        #expect(later == [2] && begun.values == [1, 2])
         try await desk.stop()
     }
     @Test("run() lets the handlers return that run when it is cancelled, and their positions are written")
@@ -274,16 +272,8 @@ private actor Door {
         #expect(await eventually { done.count == 4 })
         subscription.cancel()
         await door.open()
-        let next = try desk.relay(cursors: folder.path)
-        let later = Log<Int64>()
-        let second = try next.subscribe(to: OrderPlaced.self, from: .resuming("box")) {
-            later.add($0.number)
-        } onGap: { _ in
-        }
-        next.activate()
-        #expect(await eventually { later.values.last == 5 })
-        #expect(later.values == [3, 4, 5] && done.values.sorted() == [1, 2, 4, 5])
-        withExtendedLifetime(second) {}
+        let later = try await desk.numbersLater(cursors: folder.path, upTo: 5)
+        #expect(later == [3, 4, 5] && done.values.sorted() == [1, 2, 4, 5])
         try await desk.stop()
     }
     @Test("a keyed handler that throws once too often ends the subscription") func keyedFailure() async throws {
