@@ -10,21 +10,7 @@ extension Notice {
     /// `journalctl -p warning` finds it. `SystemLog` of RelaySystemd writes fields, too.
     ///
     /// - Parameter notice: the notice.
-    public static func log(_ notice: Notice) { write(notice.line(isSystemLog: isSystemLog)) }
-
-    /// By one call, so that lines of several threads do not mix. A stderr that nobody reads is nobody's business, and the
-    /// signal that reports it is this thread's alone.
-    private static func write(_ text: String) {
-        var (pipe, before) = (sigset_t(), sigset_t())
-        sigemptyset(&pipe)
-        sigaddset(&pipe, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &pipe, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var line = text + "\n"
-        let count = line.withUTF8 { Glibc.write(2, $0.baseAddress, $0.count) }
-        var atOnce = timespec()
-        if count < 0, errno == EPIPE { sigtimedwait(&pipe, nil, &atOnce) }
-    }
+    public static func log(_ notice: Notice) { ProgramEnd.write(notice.line(isSystemLog: isSystemLog)) }
 
     func line(isSystemLog: Bool) -> String {
         let text = ProgramEnd.line(description)

@@ -40,13 +40,24 @@ package struct ProgramEnd: Equatable {
         let scalars = text.unicodeScalars
         return scalars.prefix(longest).plainlyVisible + (scalars.dropFirst(longest).isEmpty ? "" : "…")
     }
-    /// Writes the last line to stderr, by one call, so that those of several threads do not mix.
+    /// Writes the last line to stderr.
     static func say(_ text: String) {
-        var line = text + "\n"
-        // Ends the write, not the process: its exit code is still to come.
+        // The exit code is still to come, after what else is written.
         signal(SIGPIPE, SIG_IGN)
-        // A stderr that nobody reads is nobody's business.
-        line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+        write(text)
+    }
+    /// Writes a line to stderr, by one call, so that those of several threads do not mix. A stderr that nobody reads is
+    /// nobody's business, and the signal that reports it is this thread's alone.
+    package static func write(_ text: String) {
+        var (pipe, before) = (sigset_t(), sigset_t())
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &pipe, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var line = text + "\n"
+        let count = line.withUTF8 { Glibc.write(2, $0.baseAddress, $0.count) }
+        var atOnce = timespec()
+        if count < 0, errno == EPIPE { sigtimedwait(&pipe, nil, &atOnce) }
     }
     /// The last part of the path that the program was started by.
     package static var programName: String {
