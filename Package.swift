@@ -22,8 +22,10 @@ let package = Package(
         .library(name: "RelayJournal", targets: ["RelayJournal"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayGLib", targets: ["RelayGLib"]),
+        .library(name: "RelayInspection", targets: ["RelayInspection"]),
         .library(name: "RelaySystemd", targets: ["RelaySystemd"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
+        .library(name: "RelayWire", targets: ["RelayWire"]),
         .library(name: "Relocation", targets: ["Relocation"]),
         .library(name: "Telemetry", targets: ["Telemetry"]),
         .executable(name: "relay-bridge", targets: ["relay-bridge"]),
@@ -45,14 +47,17 @@ let package = Package(
         .target(name: "CRelayVersion", cSettings: build),
         // In process, and what a contract is made of: no bus, no shared memory. Usable alone.
         .target(name: "RelayEvents", dependencies: ["CRelayShims"], swiftSettings: strict),
-        // D-Bus's wire format: pure, no I/O. Comes with RelayCore.
+        // D-Bus's wire format, and services without Swift types: pure, no I/O.
         .target(name: "RelayWire", dependencies: ["RelayEvents"], swiftSettings: strict),
+        // What services, relays and journals count: values alone.
+        .target(name: "RelayInspection", dependencies: ["RelayEvents"], swiftSettings: strict),
         // Connections to a bus, and their loops: the only target that calls libdbus. Comes with RelayCore.
         .target(name: "RelayBus", dependencies: ["RelayWire", "CDBus", "CRelayShims"], swiftSettings: strict),
         // Child processes, and bus daemons of one's own: for programs and tests.
         .target(name: "BusProcess", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .target(
-            name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "RelayBus", "CRelayShims"],
+            name: "RelayCore",
+            dependencies: ["RelayBus", "RelayEvents", "RelayInspection", "RelayWire", "CRelayShims"],
             swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
         // Replicas of other machines' streams. The core does not know of it.

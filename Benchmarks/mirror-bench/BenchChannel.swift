@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayMirrors
+import RelayWire
 
 /// A channel of a carrier, as an exporter would fill it.
 final class BenchChannel {

@@ -3,6 +3,7 @@ import RelayCore
 import RelayJournal
 import RelayMirrors
 import RelayTestKit
+import RelayWire
 
 /// What live events cost a subscriber: of a service with a journal, and of a mirror, in turns in one run.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayJournal
 import RelayMirrors
+import RelayWire
 
 /// How fast a mirror follows a channel of files, and what its live events cost a subscriber: prints a line for each round.
 ///

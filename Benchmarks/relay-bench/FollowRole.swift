@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import Synchronization
+import RelayInspection
 
 /// Relays, in a process of their own.
 enum FollowRole {

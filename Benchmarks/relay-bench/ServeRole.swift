@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayInspection
 
 /// The service, as a process of its own. Each line of its input has a rate and a number: so many events are published, at
 /// that many a second. Each line of its output has what that took.

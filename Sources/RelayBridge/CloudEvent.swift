@@ -2,6 +2,7 @@ import Glibc
 import RelayCore
 import RelayMirrors
 import RelayTool
+import RelayWire
 
 /// An event for consumers that know nothing of Relay: a CloudEvent of version 1.0, in the binary mode of its protocol
 /// binding for NATS, with a body in JSON.
@@ -18,7 +19,7 @@ struct CloudEvent: Hashable {
     let body: [UInt8]
     private static let gap = "Gap"
 
-    init(_ delivery: Delivery<Envelope>, of channel: ChannelName) throws {
+    init(_ delivery: EventOrGap<Envelope>, of channel: ChannelName) throws {
         switch delivery {
         case .event(let event, let stamp):
             let id = "\(stamp.epoch)-\(stamp.sequence)"

@@ -1,2 +1,2 @@
-// Messages carry the wire format's values: each file here knows them.
-@_exported public import RelayWire
+// Each file here knows errors and times.
+@_exported public import RelayEvents

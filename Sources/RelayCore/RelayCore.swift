@@ -1,4 +1,3 @@
 // A front end or a service imports RelayCore alone: what it publishes and subscribes to comes with it.
 @_exported public import RelayBus
 @_exported public import RelayEvents
-@_exported public import RelayWire

@@ -1,23 +1,5 @@
 public import RelayCore
-
-/// How much of an interface a journal keeps, at one moment.
-public struct JournalStatistics: Hashable, Sendable {
-    /// The last sequence that was committed, and the oldest that is kept. If no event is kept, `oldest` is `head` plus
-    /// 1.
-    public let head, oldest: UInt64
-    /// How many events are kept.
-    public let events: Int
-    /// How many sequences from `oldest` to `head` the journal never had. Not 0 only in a mirror of another journal.
-    public let missing: Int
-    /// How many bytes their bodies have together.
-    public let bytes: Int
-    /// The bytes of the whole file: all interfaces, the program's own tables, and the WAL.
-    public let fileBytes: Int
-    /// The bytes of the WAL, whose content is moved into the main file from time to time.
-    public let walBytes: Int
-    /// Whether the whole file is known to be sound. False while the file is being checked after a crash.
-    public let isChecked: Bool
-}
+public import RelayInspection
 
 extension EventJournal {
     /// How much of an interface is kept.
@@ -39,12 +21,12 @@ extension EventJournal {
             fileBytes: number("fileBytes"), walBytes: number("walBytes"), isChecked: figures["checked"] != 0)
     }
     /// Why the journal has stopped working; nil while it works. After a failure, restart the program.
-    public var failure: RelayError? { storage.writer.failure }
+    package var failure: RelayError? { storage.writer.failure }
     /// Calls `body` when the journal has failed for good, or at once if it has already failed.
     ///
     /// The journal's service then ends by itself, and ``EventService/run()`` throws the reason.
     ///
     /// - Isolation: on one of the journal's own threads. Do not wait there.
     /// - Parameter body: is called once, with the reason.
-    public func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { storage.onFailure(body) }
+    package func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { storage.onFailure(body) }
 }

@@ -1,4 +1,5 @@
 public import RelayCore
+public import RelayWire
 
 extension EventService {
     /// Prepares a service with a journal. Nothing is on the bus before `run()`.

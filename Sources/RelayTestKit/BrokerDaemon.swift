@@ -1,6 +1,7 @@
 package import BusProcess
 import Glibc
 package import RelayCore
+import RelayWire
 
 /// A private `dbus-broker` at a socket of its own, which ends with this value or with the process.
 ///

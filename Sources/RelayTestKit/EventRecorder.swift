@@ -20,8 +20,8 @@ import Synchronization
 /// - Loss: none. The recorder holds everything until ``removeAll()``.
 /// - Cancellation: the recorder's release.
 public final class EventRecorder: Sendable {
-    private let stream: EventStream<any DomainEvent>
-    private let recorded = Mutex<[Delivery<any DomainEvent>]>([])
+    private let stream: EventStream<any StreamEntry>
+    private let recorded = Mutex<[EventOrGap<any StreamEntry>]>([])
 
     /// Begins to record.
     ///
@@ -36,24 +36,24 @@ public final class EventRecorder: Sendable {
     /// pages: call ``TestHarness/settle(within:)`` and read again until no new events arrive.
     ///
     /// - Parameter stream: the stream.
-    public init(_ stream: EventStream<any DomainEvent>) { self.stream = stream }
+    public init(_ stream: EventStream<any StreamEntry>) { self.stream = stream }
     deinit { stream.cancel() }
 
     /// All events and gaps so far.
-    public var deliveries: [Delivery<any DomainEvent>] {
+    public var deliveries: [EventOrGap<any StreamEntry>] {
         recorded.withLock { recorded in
             while let delivery = stream.poll() { recorded.append(delivery) }
             return recorded
         }
     }
     /// The events so far, of all types.
-    public var events: [any DomainEvent] {
+    public var events: [any StreamEntry] {
         deliveries.compactMap { if case .event(let event, _) = $0 { event } else { nil } }
     }
     /// The events of one type so far.
     ///
     /// - Parameter type: the type of event.
-    public func events<E: DomainEvent>(of type: E.Type = E.self) -> [E] { events.compactMap { $0 as? E } }
+    public func events<E: StreamEntry>(of type: E.Type = E.self) -> [E] { events.compactMap { $0 as? E } }
     /// The stamps of the events so far, in the order of ``events``.
     public var stamps: [Stamp] {
         deliveries.compactMap { if case .event(_, let stamp) = $0 { stamp } else { nil } }
@@ -72,7 +72,7 @@ public final class EventRecorder: Sendable {
     /// - Parameter condition: is called with everything so far.
     /// - Returns: false if the time ran out.
     public nonisolated(nonsending) func wait(
-        within limit: Duration = .testLimit, until condition: ([Delivery<any DomainEvent>]) -> Bool
+        within limit: Duration = .testLimit, until condition: ([EventOrGap<any StreamEntry>]) -> Bool
     ) async -> Bool {
         await eventually(within: limit) { condition(deliveries) }
     }

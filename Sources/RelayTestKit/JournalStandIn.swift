@@ -69,12 +69,12 @@ public final class JournalStandIn: Sendable {
     /// - Parameter interface: one of the exported interfaces.
     /// - Returns: the events and gaps, in order.
     /// - Throws: `.unsupportedType`, as any relay of the interface.
-    public func deliveries<I: EventInterface>(in interface: I.Type) async throws -> [Delivery<any DomainEvent>] {
+    public func deliveries<I: EventInterface>(in interface: I.Type) async throws -> [EventOrGap<any StreamEntry>] {
         let relay = try EventRelay(following: Self.name, on: harness.bus, interfaces: interface)
         let stream = try relay.events(in: interface, from: .beginning)
         relay.activate()
         defer { relay.invalidate() }
-        var deliveries: [Delivery<any DomainEvent>] = []
+        var deliveries: [EventOrGap<any StreamEntry>] = []
         while true {
             try await harness.settle()
             let count = deliveries.count
@@ -88,7 +88,7 @@ public final class JournalStandIn: Sendable {
     /// - Parameter type: the type of event.
     /// - Returns: the events.
     /// - Throws: as ``deliveries(in:)``.
-    public func events<E: DomainEvent>(of type: E.Type) async throws -> [E] {
+    public func events<E: StreamEntry>(of type: E.Type) async throws -> [E] {
         try await deliveries(in: E.Interface.self).compactMap { delivery in
             if case .event(let event, _) = delivery { event as? E } else { nil }
         }

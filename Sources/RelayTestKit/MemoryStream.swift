@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// One interface's events, as a value.
 package struct MemoryStream: Sendable {

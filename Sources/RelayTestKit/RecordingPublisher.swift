@@ -46,12 +46,6 @@ public final class RecordingPublisher: EventSink, Sendable {
         if let refusal = state.value.withLock({ $0.refusal }) { throw refusal }
         publisher.publish(event)
     }
-    /// Does not compile: a document is set, see ``RecordingUnit/set(_:)``.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: never: this cannot be called.
-    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
-    public func publish<Document: DomainDocument>(_ state: Document) throws {}
     /// Makes `publish(_:)` throw from now on, or stop throwing.
     ///
     /// - Parameter error: the error that it throws; nil if it should throw nothing.

@@ -35,12 +35,6 @@ public struct RecordingUnit: EventSink, DocumentSink, Sendable {
         events.append(event)
         publications.append { try $0.publish(event) }
     }
-    /// Does not compile: a document is set, see ``set(_:)``.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: never: this cannot be called.
-    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
-    public mutating func publish<Document: DomainDocument>(_ state: Document) throws {}
     /// Holds a document's state. It is not passed on to a ``RecordingPublisher``, which knows events only.
     ///
     /// - Parameter state: the whole new state.

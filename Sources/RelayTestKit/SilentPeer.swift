@@ -1,6 +1,7 @@
 import BusProcess
 import Glibc
-package import RelayCore
+import RelayCore
+package import RelayWire
 
 /// A connection that calls and reads no answer, until a test has it read: a bare socket, since libdbus would read.
 package final class SilentPeer {

@@ -3,6 +3,7 @@ import RelayCore
 import RelayDaemon
 import RelayMirrors
 import RelayTool
+import RelayWire
 
 /// What the command line and the settings ask for.
 struct BridgeOptions: Sendable {

@@ -5,6 +5,7 @@ import RelayJournal
 import RelayTool
 import Relocation
 import RelocationDomain
+import RelayInspection
 
 /// The journal of the domains that keep something, and what is in it.
 struct JournalHost {

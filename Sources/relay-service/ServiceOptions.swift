@@ -2,7 +2,6 @@ import RelayCore
 import RelayDaemon
 import RelayTool
 import TelemetryDomain
-
 /// What the command line and the settings ask for.
 struct ServiceOptions: Equatable {
     enum BusChoice: Equatable {

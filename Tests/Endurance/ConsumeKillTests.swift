@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayWire
 import RelayTestKit
 import Synchronization
 import TestSupport
@@ -95,7 +96,7 @@ struct ConsumeKillTests {
     }
     /// The numbers of those that the service has now.
     private func events<E: DomainEvent>(of type: E.Type, from relay: EventRelay) async throws -> [[Int64]] {
-        let stream = try relay.envelopes(of: E.Interface.name, named: [E.name], from: .beginning)
+        let stream = try relay.polledEnvelopes(of: E.Interface.name, named: [E.name], from: .beginning)
         var events: [[Int64]] = []
         let isWhole = try await eventually {
             while let delivery = stream.poll() {

@@ -12,7 +12,7 @@ import Testing
     private final class FrontEnd: Sendable {
         let name: String
         let relay: EventRelay
-        let local = Document(Tally1.Tally.initial)
+        let local = LocalDocument(Tally1.Tally.initial)
         private let following: Mutex<[Subscription]>
         private let seen: Log<VersionedState<Tally1.Tally>>
         private let done = Mutex(0)

@@ -5,6 +5,7 @@ import RelayTestKit
 import TestSupport
 import TestTraits
 import Testing
+import RelayWire
 
 /// Peers that are not what they should be.
 @Suite("Hostile peers", .serialized, .heavy, .tags(.g4, .g7)) struct HostilePeerTests {

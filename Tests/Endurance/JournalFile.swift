@@ -2,7 +2,6 @@ import CSQLite
 import RelayCore
 import Relocation
 import TestSupport
-
 /// A journal's file, read by SQLite alone: none of our code stands between.
 final class JournalFile {
     struct Row: Equatable {

@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// A connection without any of the relay's care: keeps, in their order, the signals of the ledger and the answers that it got.
 final class Observer: BusHandler {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTestKit
+import RelayWire
 
 extension SilentPeer {
     /// Asks the ledger for all that it has, so many times.

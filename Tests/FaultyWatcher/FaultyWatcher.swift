@@ -44,7 +44,7 @@ import TestSupport
         guard let step = options["fault"] else { return .none }
         return try CrashPoint(at: step, when: options.required("when")).cursor
     }
-    private static func show(_ event: any DomainEvent, _ stamp: Stamp) {
+    private static func show(_ event: any StreamEntry, _ stamp: Stamp) {
         let number =
             switch event {
             case let entry as Ledger1.Entry: entry.number

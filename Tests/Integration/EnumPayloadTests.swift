@@ -59,7 +59,7 @@ private enum Newer {
     }
 }
 
-extension Delivery {
+extension EventOrGap {
     fileprivate var payload: Payload? { if case .event(let event, _) = self { event } else { nil } }
 }
 
@@ -96,11 +96,11 @@ extension Delivery {
     }
     private func deliveries<E: DomainEvent>(
         of type: E.Type, _ count: Int, on bus: PrivateBus
-    ) async throws -> [Delivery<E>] {
+    ) async throws -> [EventOrGap<E>] {
         let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: E.Interface.self)
         let stream = try relay.events(of: E.self, from: .beginning)
         relay.activate()
-        var found: [Delivery<E>] = []
+        var found: [EventOrGap<E>] = []
         for await delivery in stream {
             found.append(delivery)
             if found.count == count { break }
@@ -210,7 +210,7 @@ extension Delivery {
             for (index, state) in states.enumerated() {
                 try await service.publish(Newer.StateChanged(job: Int64(index), state: state))
             }
-            var live: [Delivery<Older.StateChanged>] = []
+            var live: [EventOrGap<Older.StateChanged>] = []
             for await delivery in stream {
                 live.append(delivery)
                 if live.count == 3 { break }
@@ -219,7 +219,7 @@ extension Delivery {
             relay.invalidate()
         }
     }
-    private func check(_ found: [Delivery<Older.StateChanged>]) {
+    private func check(_ found: [EventOrGap<Older.StateChanged>]) {
         #expect(found.map { $0.payload?.state } == [.idle, nil, .printing(page: 3, of: nil)], "\(found)")
         guard found.count == 3, case .gap(let gap) = found[1] else {
             Issue.record("\(found)")

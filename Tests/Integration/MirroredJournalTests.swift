@@ -62,7 +62,7 @@ private enum Till1: EventInterface {
             environment: Programs.environment())
     }
     /// Events by their sequences, and gaps by their ranges and reasons.
-    private static func text<E>(_ delivery: Delivery<E>) -> String {
+    private static func text<E>(_ delivery: EventOrGap<E>) -> String {
         switch delivery {
         case .event(_, let stamp): "\(stamp.sequence)"
         case .gap(let gap): "\(gap.sequences.lowerBound)-\(gap.sequences.upperBound) \(gap.reason.rawValue)"

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayTestKit
 import Synchronization
+import RelayWire
 
 /// What answers in systemd's place on a bus: one unit, in the state that a test says.
 final class ServiceManagerStandIn: BusHandler {

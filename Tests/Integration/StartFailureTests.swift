@@ -3,6 +3,7 @@ import RelayCore
 import RelayTestKit
 import TestTraits
 import Testing
+import RelayWire
 
 /// What `relay-cli` reports of a service that the bus cannot start.
 @Suite("A service that cannot start is named with its reason", .heavy, .tags(.g8)) struct StartFailureTests {

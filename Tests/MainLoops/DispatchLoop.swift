@@ -6,7 +6,7 @@ import Relocation
 /// A window on libdispatch's main queue, which is the main actor's executor.
 @MainActor final class BoxList: DocumentView {
     private let relay: EventRelay
-    private let inventory = Document(Inventory.initial)
+    private let inventory = LocalDocument(Inventory.initial)
     private let following: Subscription
 
     init(_ relay: EventRelay) throws {

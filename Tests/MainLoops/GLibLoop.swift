@@ -8,7 +8,7 @@ actor BoxWindow: DocumentView {
     nonisolated let target: PollableTarget
     nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
     private let relay: EventRelay
-    private let inventory = Document(Inventory.initial)
+    private let inventory = LocalDocument(Inventory.initial)
     private let following: Subscription
 
     init(_ relay: EventRelay, _ target: PollableTarget) throws {

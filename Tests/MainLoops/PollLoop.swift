@@ -13,7 +13,7 @@ func runPoll(_ bus: Bus) throws -> Never {
     } onGap: { gap in
         report("\(gap)")
     }
-    let inventory = Document(Inventory.initial, delivery: .pollable(target))
+    let inventory = LocalDocument(Inventory.initial, delivery: .pollable(target))
     inventory.addView(key: "list") { report(text($0)) }
     let following = try relay.follow(Inventory.self, into: inventory) { report($0.message) }
     relay.activate()

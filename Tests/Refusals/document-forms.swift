@@ -14,7 +14,7 @@ struct Boxes: Equatable, Sendable { var labels: [String] = [] }
 actor Ledger: DocumentView {
     var count = 0
     func show(_ boxes: Boxes) { count = boxes.labels.count }
-    func start(_ document: Document<Boxes>) {
+    func start(_ document: LocalDocument<Boxes>) {
         document.addView(self, key: "ledger")
         document.addView(key: "count") { self.count = $0.labels.count }
     }
@@ -22,7 +22,7 @@ actor Ledger: DocumentView {
 final class Audit: DocumentView, Sendable { func show(_ boxes: Boxes) {} }
 /// Views of several kinds, and no type of a view in the owner.
 @MainActor final class Owner {
-    let document = Document(Boxes())
+    let document = LocalDocument(Boxes())
     let list = List()
     var title = ""
     func start() {

@@ -1,4 +1,4 @@
-// expect: call to global actor 'DocumentsAreSet'-isolated instance method 'publish'
+// expect: a document is set, not published
 import RelayCore
 enum Mine1: EventInterface {
     static let name = "org.example.Mine1"

@@ -2,7 +2,7 @@
 import RelayEvents
 @MainActor final class Label {
     var text = ""
-    func start(_ document: Document<Int>) {
+    func start(_ document: LocalDocument<Int>) {
         document.addView(key: "label", delivery: .queue(.main)) { [weak self] in self?.text = "\($0)" }
     }
 }

@@ -4,4 +4,4 @@ final class Count: DocumentView {
     var last = 0
     func show(_ count: Int) { last = count }
 }
-func start(_ document: Document<Int>) { document.addView(Count(), key: "count") }
+func start(_ document: LocalDocument<Int>) { document.addView(Count(), key: "count") }

@@ -2,7 +2,7 @@
 import RelayCore
 import Relocation
 func start(_ relay: EventRelay) throws -> Subscription {
-    try relay.follow(Relocation1.self, from: RemoveBox(boxID: 1)) { reply in
+    try relay.follow(Relocation1.self, asking: RemoveBox(boxID: 1)) { reply in
         print(reply)
     } then: { event in
         print(event)

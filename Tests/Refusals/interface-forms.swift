@@ -25,7 +25,7 @@ import Relocation
             } onGap: { [weak self] in
                 self?.onGap($0)
             },
-            try relay.follow(Relocation1.self, from: Contents()) { [weak self] reply in
+            try relay.follow(Relocation1.self, asking: Contents()) { [weak self] reply in
                 self?.lines = reply.boxes.map(\.title)
             } then: { [weak self] event in
                 self?.on(event)
@@ -48,7 +48,7 @@ import Relocation
             } onGap: {
                 $0.onGap($1)
             }
-            let one = try relay.follow(Relocation1.self, from: Contents()) {
+            let one = try relay.follow(Relocation1.self, asking: Contents()) {
                 self.lines = $0.boxes.map(\.title)
             } then: {
                 self.on($0)
@@ -75,7 +75,7 @@ actor Counter {
     }
 }
 func follow(_ relay: EventRelay) throws -> Subscription {
-    try relay.follow(Relocation1.self, from: Contents()) {
+    try relay.follow(Relocation1.self, asking: Contents()) {
         print($0.sequence)
     } then: {
         print($0)

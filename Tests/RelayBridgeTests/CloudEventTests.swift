@@ -7,6 +7,7 @@ import TestTraits
 import Testing
 
 @testable import RelayBridge
+import RelayWire
 
 @Suite("Events for other consumers of NATS") struct CloudEventTests {
     /// What a consumer sees of a message.

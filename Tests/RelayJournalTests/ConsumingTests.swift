@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayInspection
 
 private enum Source1: EnumInterface {
     case counted(Counted), named(Named)

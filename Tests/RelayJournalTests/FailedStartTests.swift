@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayInspection
 
 @Suite("A start that fails, and what it leaves", .serialized, .heavy, .tags(.g5, .g8)) struct FailedStartTests {
     /// Each file's name and size; of small ones the text, too.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayJournal
+import RelayWire
 
 private enum Press1: EventInterface {
     static let name = "org.example.Press1"

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayInspection
 
 @Suite("A journal's figures and its failure", .heavy, .tags(.g5)) struct StatisticsTests {
     @Test("the figures are those of what was committed") func figures() async throws {

@@ -1,6 +1,5 @@
 import TestTraits
 import Testing
-
 @Suite("A mirror, in every interleaving with all that it rests on", .computing, .tags(.g1, .g2, .g6))
 struct MirrorExplorationTests {
     @Test(

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("The names of mirrors") struct MirrorNameTests {
     @Test("a mirror's name names the host and the service, and reads back") func names() throws {

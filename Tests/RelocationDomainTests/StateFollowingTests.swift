@@ -138,7 +138,7 @@ struct StateFollowingTests {
         _ = try await house.commands.handle(OrderBox(label: "Attic", capacity: 5))
         let relay = try house.relay()
         let lines = Log<String>()
-        let following = try relay.follow(Relocation1.self, from: Contents()) { reply in
+        let following = try relay.follow(Relocation1.self, asking: Contents()) { reply in
             lines.add("\(reply.boxes.map(\.title)) at \(reply.sequence)")
         } then: { event in
             if case .boxProvisioned(let box) = event { lines.add(box.title) }

@@ -29,7 +29,7 @@ package struct RunAccount {
 
     package init() {}
 
-    package mutating func take(_ event: any DomainEvent, _ stamp: Stamp) {
+    package mutating func take(_ event: any StreamEntry, _ stamp: Stamp) {
         var run = run(stamp.epoch, with: stamp.sequence)
         let text = "\(stamp.epoch)#\(stamp.sequence)"
         run.accounted += 1

@@ -32,7 +32,7 @@ package enum Runs1: EventInterface {
     /// Which one an event is: every third is spelled.
     package static func isSpelled(_ number: UInt64) -> Bool { number % 3 == 0 }
     /// The run of an event with this number; nil for one that was never published.
-    package static func run(of event: any DomainEvent, _ number: UInt64) -> UInt64? {
+    package static func run(of event: any StreamEntry, _ number: UInt64) -> UInt64? {
         switch event {
         case let event as Counted where !isSpelled(number):
             event.number == number && event.check == check(event.run, number) ? event.run : nil

@@ -1,6 +1,5 @@
 package import RelayEvents
 import Synchronization
-
 /// A list that several threads write.
 package final class Log<Value: Sendable>: Sendable {
     private let state = Mutex<[Value]>([])

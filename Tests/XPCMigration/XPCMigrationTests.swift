@@ -6,7 +6,6 @@ import TestTraits
 import Testing
 
 @testable import print_helper
-
 /// docs/XPC_MIGRATION.md: its code is what stands here. The title of a test is the heading of its section.
 @Suite("Coming from XPC", .heavy) struct XPCMigrationTests {
     private let daemon: PrivateBus
@@ -240,7 +239,7 @@ import Testing
         let service = try await startService()
         let relay = try makeRelay()
 
-        let state = Document(PrinterState.initial)
+        let state = LocalDocument(PrinterState.initial)
         state.addView(key: "count") { screen.show("\($0.jobs) jobs, \($0.lastTitle ?? "none") last") }
         let following = try relay.follow(PrinterState.self, into: state) { screen.show($0.message) }
 

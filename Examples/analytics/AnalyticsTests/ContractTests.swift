@@ -1,5 +1,5 @@
 import Analytics
-import RelayCore
+import RelayTestKit
 import Testing
 
 @Test("the contract is as it was released") func contract() throws {

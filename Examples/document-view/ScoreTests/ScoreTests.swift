@@ -22,7 +22,7 @@ import Testing
     func views() async throws {
         let harness = TestHarness()
         let service = try await site(harness)
-        let (relay, score) = (try relay(harness), Document(Score.initial))
+        let (relay, score) = (try relay(harness), LocalDocument(Score.initial))
         let (lines, leaders) = (Shown(), Shown())
         let line = ScoreLine { lines.lines.append($0) }
         let leader = LeaderLabel { leaders.lines.append($0) }
@@ -55,7 +55,11 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try await second.snapshot(of: Score.self).state == Score(home: 40, away: 0))
-        #expect(await first.outcome(ofSubmitting: Score(home: 0, away: 0), basedOn: seen.version) == .conflict)
+        await #expect {
+            try await first.submit(Score(home: 0, away: 0), basedOn: seen.version)
+        } throws: {
+            .conflict ~= $0
+        }
         withExtendedLifetime(service) {}
     }
 }

@@ -23,7 +23,7 @@ import Scores
     /// another line removes it.
     private static func window(_ name: String) async throws {
         let relay = try relay()
-        let score = Document(Score.initial)
+        let score = LocalDocument(Score.initial)
         let line = ScoreLine { print("\(name), line: \($0)") }
         let leader = LeaderLabel { print("\(name), leader: \($0)") }
         score.addView(line, key: "line")
@@ -55,11 +55,11 @@ import Scores
         print("seen: \(seen.state.home) : \(seen.state.away)")
         _ = readLine()
         let corrected = Score(home: seen.state.home - 1, away: seen.state.away)
-        switch await relay.outcome(ofSubmitting: corrected, basedOn: seen.version) {
-        case .conflict: print("somebody else was first: look again")
-        case .success: print("corrected")
-        case .refused: print("refused")
-        case .failed(let error): throw error
+        do {
+            try await relay.submit(corrected, basedOn: seen.version)
+            print("corrected")
+        } catch .conflict {
+            print("somebody else was first: look again")
         }
     }
 }

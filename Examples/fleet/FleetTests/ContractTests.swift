@@ -1,5 +1,5 @@
 import Fleet
-import RelayCore
+import RelayTestKit
 import Testing
 
 @Test("the contracts are as they were released") func contract() throws {

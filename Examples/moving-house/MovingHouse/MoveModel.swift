@@ -59,7 +59,7 @@ public actor MoveModel {
             Task { [weak self] in for await delivery in events { await self?.note(delivery) } }
         } catch { change { $0.fail(RelayError(.internalFailure, "there is no log: \(error)", cause: error)) } }
     }
-    private func note(_ delivery: Delivery<Relocation1>) {
+    private func note(_ delivery: EventOrGap<Relocation1>) {
         change { state in
             switch delivery {
             case .event(let event, let stamp): state.note(event, stamp)

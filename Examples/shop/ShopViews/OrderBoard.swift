@@ -14,7 +14,7 @@ import Shop
 
     public init() {}
     public func follow(_ relay: EventRelay) throws {
-        let orders = try relay.follow(Orders1.self, from: ListOrders()) { [weak self] reply in
+        let orders = try relay.follow(Orders1.self, asking: ListOrders()) { [weak self] reply in
             self?.show(reply)
         } then: { [weak self] event in
             self?.apply(event)

@@ -29,7 +29,7 @@ public import TrackViews
         let panel = TrackPanel(publisher, print: print)
         let presenter = TrackPresenter(panel, publisher)
         let handler = TrackEventHandler(publisher, commands: relay, files: files)
-        let following = try relay.follow(Tracks1.self, from: ListTracks()) { [weak presenter] reply in
+        let following = try relay.follow(Tracks1.self, asking: ListTracks()) { [weak presenter] reply in
             presenter?.show(reply)
         } then: { [weak presenter] event in
             presenter?.apply(event)

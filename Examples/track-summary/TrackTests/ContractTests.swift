@@ -1,4 +1,4 @@
-import RelayCore
+import RelayTestKit
 import Testing
 import Tracks
 

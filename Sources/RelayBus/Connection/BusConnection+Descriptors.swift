@@ -1,6 +1,7 @@
 import CDBus
 import Glibc
 import Synchronization
+package import RelayWire
 
 /// File descriptors in messages.
 extension BusConnection {

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Who has the well-known names that are called here.
 extension BusConnection {

@@ -2,6 +2,7 @@ import CDBus
 import CRelayShims
 import Glibc
 import Synchronization
+import RelayWire
 
 /// What comes in, on the loop's thread.
 extension BusConnection {

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Match rules: which signals the bus passes on.
 extension BusConnection {

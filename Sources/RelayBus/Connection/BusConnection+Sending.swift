@@ -1,6 +1,7 @@
 import CDBus
 import Glibc
 import Synchronization
+package import RelayWire
 
 /// Messages that we compose. libdbus authenticates, and reads; what we composed is written to its socket past it: it would
 /// take each message apart once more, and write it by itself.

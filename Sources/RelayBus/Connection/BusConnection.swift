@@ -1,6 +1,7 @@
 import CDBus
 import Glibc
 import Synchronization
+package import RelayWire
 
 /// A private connection to a bus, served by a loop's thread.
 ///

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What a connection reports to its user. All calls come on the loop's thread, in the order in which the bus sent.
 package protocol BusHandler: AnyObject, Sendable {
     func signal(_ message: borrowing ReceivedMessage)

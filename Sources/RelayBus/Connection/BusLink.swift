@@ -1,5 +1,6 @@
 import CDBus
 import Synchronization
+package import RelayWire
 
 /// Passes messages between connections within the process, in place of a bus's daemon: for tests.
 ///

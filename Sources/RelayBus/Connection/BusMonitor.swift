@@ -1,5 +1,6 @@
 import CDBus
 import Glibc
+package import RelayWire
 
 /// A message between others, as a monitor sees it.
 package struct MonitoredMessage: Sendable {

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What the bus answers when it is asked who has a name.
 package enum NameOwnership: Hashable, Sendable {
     /// A unique name.

@@ -1,11 +1,11 @@
 /// An error that arrived over the bus: the cause of the `RelayError` that a call throws.
-public struct RemoteError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct RemoteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error's D-Bus name: `org.eventrelay.Error.NotPermitted`, `org.freedesktop.DBus.Error.ServiceUnknown`, …
-    public let name: String
+    package let name: String
     /// The sender's text, which is untrusted.
-    public let message: String
+    package let message: String
     package init(name: String, message: String) { (self.name, self.message) = (name, message) }
-    public var description: String { message.isEmpty ? name : "\(name): \(message)" }
+    package var description: String { message.isEmpty ? name : "\(name): \(message)" }
 }
 
 /// The names of errors on the bus.

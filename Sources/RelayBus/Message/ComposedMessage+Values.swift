@@ -1,4 +1,5 @@
 import CDBus
+import RelayWire
 
 /// Arguments of any types, as libdbus has to compose them where descriptors are among them.
 extension ComposedMessage {

@@ -1,4 +1,5 @@
 import CDBus
+import RelayWire
 
 /// A message that libdbus composes, as it has to when file descriptors are in it.
 final class ComposedMessage: @unchecked Sendable {  // Used by its maker, then under the connection's lock.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The headers of the last messages, made and checked once: those of one command's calls differ in nothing but the serial,
 /// those of one caller's replies in that and the call's.
 struct HeaderTemplates {

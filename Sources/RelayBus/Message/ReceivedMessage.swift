@@ -1,6 +1,7 @@
 import CDBus
 import Glibc
 import Synchronization
+package import RelayWire
 
 /// A message as it came in. Valid during the call that shows it; what is kept is copied.
 package struct ReceivedMessage: ~Copyable {

@@ -1,6 +1,5 @@
 import Glibc
 import Synchronization
-
 /// What a look-up of a name found.
 package enum Account: Hashable, Sendable {
     case found(UInt32)

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Who a peer is, as the bus learnt it from the kernel when the peer connected.
 ///
 /// The process id is for messages to people only: by the time it is looked up it may be another's.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The messages of polkit's authority (polkit's manual, "org.freedesktop.PolicyKit1.Authority").
 package enum Polkit {
     package static let name = "org.freedesktop.PolicyKit1"

@@ -18,14 +18,13 @@ public struct Notice: Sendable, CustomStringConvertible {
         public init(rawValue: String) { self.rawValue = rawValue }
     }
     /// How urgent a notice is.
-    public enum Severity: Int, Comparable, Sendable {
+    public enum Severity: Comparable, Sendable {
         /// An earlier problem is over, or no action is needed.
         case info
         /// A peer lost events or was refused; the service continues.
         case warning
         /// The service cannot do its work until an administrator acts.
         case error
-        public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
     /// What a notice concerns, for filters. Unknown parts are nil.
     public struct Subject: Hashable, Sendable {
@@ -44,7 +43,7 @@ public struct Notice: Sendable, CustomStringConvertible {
         /// - Parameter peer: the unique name of the peer.
         /// - Parameter sequence: the sequence of the event.
         /// - Parameter code: the error.
-        public init(
+        package init(
             interface: String? = nil, peer: String? = nil, sequence: UInt64? = nil, code: RelayError.Code? = nil
         ) { (self.interface, self.peer, self.sequence, self.code) = (interface, peer, sequence, code) }
     }

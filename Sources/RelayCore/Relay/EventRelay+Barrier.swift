@@ -18,21 +18,15 @@ extension EventRelay {
     ///   consumer, so do not wait on the consumer's own actor.
     /// - Loss: as with any subscription: events that a volatile interface lost are a gap.
     /// - Cancellation: throws `.cancelled`.
+    /// - Parameter interface: waits for the events of this interface alone; nil: of all.
     /// - Parameter timeout: how long to wait.
-    /// - Throws: `.unavailable` if there is no service, or if it goes away meanwhile, in which case the last events may
+    /// - Throws: `.notFound` for an interface that the relay was not made for. `.unavailable` if there is no service, or if it goes away meanwhile, in which case the last events may
     ///   be missing. `.timedOut`, `.cancelled`, `.notPermitted`; `.notFound` from a service that is too old for
     ///   barriers.
-    public func barrier(timeout: Duration = .seconds(25)) async throws {
-        try await follower.core.calls.barriers.wait(nil, timeout: timeout)
-    }
-    /// Waits until everything that the service published on one interface before this call has been delivered. Events
-    /// of other interfaces may still be on their way.
-    ///
-    /// - Parameter interface: the interface.
-    /// - Parameter timeout: how long to wait.
-    /// - Throws: as ``barrier(timeout:)``; also `.notFound` for an interface that the relay was not made for.
-    public func barrier<I: EventInterface>(for interface: I.Type, timeout: Duration = .seconds(25)) async throws {
-        try check(interface, "the barrier")
-        try await follower.core.calls.barriers.wait(I.name, timeout: timeout)
+    public func barrier(
+        for interface: (any EventInterface.Type)? = nil, timeout: Duration = .seconds(25)
+    ) async throws {
+        if let interface { try check(interface, "the barrier") }
+        try await follower.core.calls.barriers.wait(interface?.name, timeout: timeout)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import RelayWire
 
 /// The front end's side: follows a service by its name, and delivers its events to a local publisher.
 ///

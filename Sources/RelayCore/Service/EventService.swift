@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// The service's side: owns a bus name, exports interfaces, answers commands, publishes events.
 ///

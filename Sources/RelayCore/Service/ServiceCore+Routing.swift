@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Which component each message is for.
 extension ServiceCore: SettlingHandler {
     func signal(_ message: borrowing ReceivedMessage) {

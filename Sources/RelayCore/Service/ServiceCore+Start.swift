@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// How a service comes to its name.
 extension ServiceCore {

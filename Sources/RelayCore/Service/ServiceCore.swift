@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// A service's connection: its life with its name, and which component each message is for.
 final class ServiceCore: Sendable {

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The interfaces that D-Bus has for every object.
 final class StandardAnswers: Sendable {
     private let gate: CallGate

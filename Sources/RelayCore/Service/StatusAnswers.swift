@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// `Status`: what a service's streams and the service as a whole have done, for monitors.
 final class StatusAnswers: Sendable {

@@ -1,3 +1,6 @@
+import RelayInspection
+import RelayWire
+
 /// A number that `Status` shows to monitors: what it counts, of which part, and how much.
 struct StatusFigure: Equatable {
     let name: String

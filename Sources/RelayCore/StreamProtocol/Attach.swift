@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What `Attach` asks: the place that a subscriber knows, and the events that it wants.
 package struct AttachRequest: Hashable, Sendable {
     /// 0: no run is known.

@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// Identifies the commands of a service as they are in one build: what a call was encoded for.
 ///
 /// FNV-1a over all commands of all interfaces that the service exports, with their arguments, replies and progress, in

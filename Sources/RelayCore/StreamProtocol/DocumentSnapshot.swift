@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// The reply of `GetDocument`: a document's state, and which version of it that is.
 package struct DocumentSnapshot: Hashable, Sendable {
     /// Of the run that answers, and the sequence of the last entry.

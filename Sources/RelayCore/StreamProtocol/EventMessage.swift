@@ -1,3 +1,5 @@
+import RelayWire
+
 /// An event as a whole message: header, fields, and the stamp, which is empty until the event has its place.
 struct EventMessage {
     /// Without a serial, which the connection that sends it has.

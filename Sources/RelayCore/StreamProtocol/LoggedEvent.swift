@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// An event of a durable interface, as its log gets it. Without its place: it is handed from queue to queue, and a log
 /// keeps the places beside.
 package struct LoggedEvent: Sendable {

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The bus name of a mirror: of which service it is one, and of which host.
 package struct MirrorName: Hashable, Sendable, CustomStringConvertible {
     package static let prefix = "org.eventrelay.Mirror1"

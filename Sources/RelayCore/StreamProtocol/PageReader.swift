@@ -1,4 +1,5 @@
 import Glibc
+package import RelayWire
 
 /// Reads answers of `Read` where they lie: nothing is copied, and a signature that was seen before is not parsed again.
 ///

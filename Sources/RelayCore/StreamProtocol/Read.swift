@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// `Read`: a page of the journal.
 extension Stream1 {
     package static func write(_ read: StreamRead, into writer: inout WireWriter) throws(RelayError) {

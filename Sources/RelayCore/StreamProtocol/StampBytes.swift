@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// The end of an event's body is its stamp: three numbers, aligned as the body is. The run is not among them.
 extension Stamp {
     @inline(__always) package static var size: Int { 3 * MemoryLayout<UInt64>.size }

@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// `org.eventrelay.Stream1`: the messages with which relay and service keep a stream whole. See docs/internals/PROTOCOL.md.
 package enum Stream1 {
     package static let name = "org.eventrelay.Stream1"

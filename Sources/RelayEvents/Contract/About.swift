@@ -17,9 +17,9 @@ public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
     /// What a field means, and its unit.
     public struct Field: Hashable, Sendable, ExpressibleByStringLiteral {
         /// One sentence; empty for none.
-        public let text: String
+        package let text: String
         /// The unit, such as `bytes`, `µs` or `°C`; nil for a field without one.
-        public let unit: String?
+        package let unit: String?
 
         /// A field without a unit.
         ///
@@ -33,11 +33,11 @@ public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
         public static func unit(_ unit: String, _ text: String = "") -> Self { Self(text, unit: unit) }
     }
     /// One or two sentences; empty for none.
-    public let text: String
+    package let text: String
     /// An event's fields, or a command's arguments.
-    public let fields: [String: Field]
+    package let fields: [String: Field]
     /// The fields of a command's reply.
-    public let reply: [String: Field]
+    package let reply: [String: Field]
 
     /// A description.
     ///

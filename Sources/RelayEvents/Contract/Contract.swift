@@ -37,7 +37,7 @@ public struct Contract<Interface: EventInterface>: Sendable {
 
     /// The types of the events, in the order of declaration. Documents are among them: their changes are entries in the
     /// stream.
-    package var events: [any DomainEvent<Interface>.Type] {
+    package var events: [any StreamEntry<Interface>.Type] {
         members.compactMap { if case .event(let type) = $0.kind { type } else { nil } }
     }
     /// The types of the documents, in the order of declaration.
@@ -78,18 +78,18 @@ public struct Contract<Interface: EventInterface>: Sendable {
 /// One line of a contract.
 public struct ContractMember<Interface: EventInterface>: Sendable {
     package enum Kind: Sendable {
-        case event(any DomainEvent<Interface>.Type)
+        case event(any StreamEntry<Interface>.Type)
         case command(any Command<Interface>.Type)
     }
     package let kind: Kind
     /// Makes the interface's value of an event; nil unless the interface is an enum of its events.
-    package let value: (@Sendable (any DomainEvent) -> Interface?)?
+    package let value: (@Sendable (any StreamEntry) -> Interface?)?
     /// The same type, if it is a document; and the command that submits it, if it is editable.
     package let document: (any DomainDocument<Interface>.Type)?
     package let submit: (any Command<Interface>.Type)?
 
     init(
-        kind: Kind, value: (@Sendable (any DomainEvent) -> Interface?)? = nil,
+        kind: Kind, value: (@Sendable (any StreamEntry) -> Interface?)? = nil,
         document: (any DomainDocument<Interface>.Type)? = nil, submit: (any Command<Interface>.Type)? = nil
     ) {
         (self.kind, self.value, self.document, self.submit) = (kind, value, document, submit)

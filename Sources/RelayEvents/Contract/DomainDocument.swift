@@ -14,7 +14,7 @@
 ///
 /// The contract lists a document by its type, even in an ``EnumInterface``, whose cases are events only. Only the
 /// service sets a document, unless it is an ``EditableDocument``, which other processes can change, too.
-public protocol DomainDocument<Interface>: DomainEvent, Equatable {
+public protocol DomainDocument<Interface>: StreamEntry, Equatable {
     /// The state before the document is set for the first time. Its version has the sequence 0.
     static var initial: Self { get }
 }
@@ -105,22 +105,6 @@ public protocol DocumentSink: ~Copyable {
     /// - Parameter state: the whole new state.
     /// - Throws: the reason if it cannot be set.
     mutating func set<Document: DomainDocument>(_ state: Document) throws
-}
-
-/// Makes the compiler refuse `publish` for a document, because a document is set, not published. No code runs on this
-/// actor.
-///
-/// A document is also an event, so a generic `publish` accepts it. Marking an overload for documents `unavailable`
-/// would not help, because the compiler would choose the generic one. The compiler does choose an overload that is
-/// isolated to this actor. It then refuses the call, and shows the overload's deprecation message. Each type that
-/// publishes declares such an overload itself, because the compiler prefers the type's own `publish` to an overload of
-/// ``EventSink``.
-///
-/// Two kinds of calls still compile: a call with `await`, which causes a warning, and a call on a value that is known
-/// only as `some EventSink`. The service refuses both at run time.
-@globalActor public actor DocumentsAreSet {
-    /// The actor.
-    public static let shared = DocumentsAreSet()
 }
 
 /// A command that submits a document's state, whatever the document is.

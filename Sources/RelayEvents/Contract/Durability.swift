@@ -6,7 +6,7 @@ public class InterfaceDurability: @unchecked Sendable {  // Its two subclasses d
 /// Events are kept in the journal. They survive restarts, and relays read missed events from the journal.
 public final class Durable: InterfaceDurability, @unchecked Sendable {
     /// How long, how many and how many bytes of events the journal keeps.
-    public let retention: Retention
+    package let retention: Retention
     /// Durable, with ``Retention/standard`` unless given otherwise.
     ///
     /// - Parameter retention: what the journal keeps.
@@ -22,11 +22,11 @@ public final class Volatile: InterfaceDurability, @unchecked Sendable {
 /// How much of an interface a journal keeps. The bound that is reached first applies.
 public struct Retention: Sendable {
     /// The age at which an event is removed; nil for no bound. It is removed at most 1/128 of the age late.
-    public var age: Duration?
+    package var age: Duration?
     /// How many events are kept at most; nil for no bound.
-    public var count: Int?
+    package var count: Int?
     /// How many bytes of events are kept at most; nil for no bound.
-    public var bytes: Int?
+    package var bytes: Int?
     /// A retention with the bounds given.
     ///
     /// - Parameter age: the age at which an event is removed.

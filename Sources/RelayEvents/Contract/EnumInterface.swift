@@ -44,8 +44,8 @@ extension ContractBuilder where Interface: EnumInterface {
 
 extension Contract where Interface: EnumInterface {
     /// What makes a value of the interface of an event, by the event's name.
-    package var cases: [String: @Sendable (any DomainEvent) -> Interface?] {
-        var cases: [String: @Sendable (any DomainEvent) -> Interface?] = [:]
+    package var cases: [String: @Sendable (any StreamEntry) -> Interface?] {
+        var cases: [String: @Sendable (any StreamEntry) -> Interface?] = [:]
         for member in members { if case .event(let type) = member.kind { cases[type.name] = member.value } }
         return cases
     }

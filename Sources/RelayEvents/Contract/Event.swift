@@ -13,6 +13,18 @@ public protocol Event: Sendable {}
 /// Conform to one of those two; a type that only says `Subscribable` is refused by the relay.
 public protocol Subscribable: Sendable {}
 
+/// What has a place in an interface's stream: a ``DomainEvent``, or the state of a ``DomainDocument``.
+///
+/// Conform to one of those two.
+public protocol StreamEntry<Interface>: Event, Codable {
+    /// The interface whose order, durability and permissions this type shares.
+    associatedtype Interface: EventInterface
+    /// The member's name on the bus. Defaults to the type's name.
+    static var name: String { get }
+    /// What it means, and what the fields mean, for people who use tools. Defaults to nothing.
+    static var about: About { get }
+}
+
 /// A fact that other processes learn about, carried as a D-Bus signal of its interface.
 ///
 /// Name it in the past tense. Its stored properties are the signal's arguments, in order.
@@ -23,16 +35,9 @@ public protocol Subscribable: Sendable {}
 ///     let jobID: Int64, title: String, pages: Int32
 /// }
 /// ```
-public protocol DomainEvent<Interface>: Event, Subscribable, Codable {
-    /// The interface whose order, durability and permissions this event shares.
-    associatedtype Interface: EventInterface
-    /// The signal's member name. Defaults to the type's name.
-    static var name: String { get }
-    /// What has happened, and what the fields mean, for people who use tools. Defaults to nothing.
-    static var about: About { get }
-}
+public protocol DomainEvent<Interface>: StreamEntry, Subscribable {}
 
-extension DomainEvent {
+extension StreamEntry {
     public static var about: About { .nothing }
     public static var name: String { String(describing: Self.self) }
     /// Whether a ring holds the value's own bytes; else it holds the wire encoding.

@@ -197,8 +197,8 @@ final class Channel: @unchecked Sendable {
     let report: @Sendable (any InterestObserver, Bool) -> Void
 
     init<E: Event>(_ type: E.Type) {
-        func interface<D: DomainEvent>(of type: D.Type) -> ObjectIdentifier { ObjectIdentifier(D.Interface.self) }
-        self.interface = (E.self as? any DomainEvent.Type).map { interface(of: $0) }
+        func interface<D: StreamEntry>(of type: D.Type) -> ObjectIdentifier { ObjectIdentifier(D.Interface.self) }
+        self.interface = (E.self as? any StreamEntry.Type).map { interface(of: $0) }
         box = { EventBox($0.assumingMemoryBound(to: E.self).pointee) }
         report = { observer, isWanted in
             if isWanted { observer.interestBegan(in: E.self) } else { observer.interestEnded(in: E.self) }

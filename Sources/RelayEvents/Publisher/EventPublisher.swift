@@ -26,7 +26,7 @@ public final class EventPublisher: Sendable, EventSink {
     let epoch = UInt64.random(in: 1...(.max))
     let drops = DropCounts()
     /// Where to run handlers that are not isolated to an actor.
-    public let delivery: DeliveryTarget
+    package let delivery: DeliveryTarget
 
     /// Creates a publisher.
     ///
@@ -66,7 +66,7 @@ public final class EventPublisher: Sendable, EventSink {
     ///
     /// An event that two subscriptions dropped counts twice. ``Subscription/missed`` counts the events of one
     /// subscription, and includes the gaps that a relay delivered.
-    public var overflowed: Int { drops.overflowed }
+    package var overflowed: Int { drops.overflowed }
 
     /// Delivers an event to every subscriber of its type.
     ///
@@ -168,11 +168,11 @@ public final class EventPublisher: Sendable, EventSink {
     /// The events of a whole interface from this moment on, in the interface's order.
     package func events<I: EventInterface>(
         in interface: I.Type, buffer: EventBuffer = .standard
-    ) -> EventStream<any DomainEvent> {
+    ) -> EventStream<any StreamEntry> {
         let stream = StreamBuffer(buffer, drops) { [weak self] in self?.remove($0) }
         add(stream, to: interface)
         // Only channels of domain events offer to this stream.
-        return EventStream(stream) { $0.event as! any DomainEvent }
+        return EventStream(stream) { $0.event as! any StreamEntry }
     }
 
     /// Calls `handler` with every event of any type, on the publishing thread. For recorders and diagnostics.
@@ -182,7 +182,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// - Order: of each publishing thread.
     /// - Parameter handler: is called with each event, before `publish` returns.
     /// - Returns: the subscription, which ends when it is released.
-    public func tap(_ handler: @escaping @Sendable (any Event) -> Void) -> Subscription {
+    package func tap(_ handler: @escaping @Sendable (any Event) -> Void) -> Subscription {
         let tap = Tap(handler) { [weak self] tap in
             self?.state.withLock { state in state.taps.removeAll { $0 === tap } }
         }

@@ -15,12 +15,12 @@ import Synchronization
 ///
 /// - Order: that of `publish`. A stream of an interface yields all its events in the interface's order.
 /// - Isolation: from any task. Use one consumer: two loops would divide the deliveries between them.
-/// - Loss: a ``Delivery/gap(_:)`` stands in place of the missing events. The stream never throws.
+/// - Loss: a ``EventOrGap/gap(_:)`` stands in place of the missing events. The stream never throws.
 /// - Cancellation: the stream ends when it is cancelled, or when its last copy and iterator are released. If its
 ///   publisher is released or its buffer ends it, it first yields what it holds. In a cancelled task `next()` returns
 ///   nil and consumes nothing.
 public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
-    public typealias Element = Delivery<Payload>
+    public typealias Element = EventOrGap<Payload>
     public typealias Failure = Never
     private enum Source: Sendable {
         case buffer(StreamBuffer, unbox: @Sendable (AnyEventBox) -> Payload)
@@ -41,7 +41,7 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     public var missed: Int { handle.missed }
 
     /// The next delivery, without waiting; nil: there is none now.
-    package func poll() -> Delivery<Payload>? {
+    package func poll() -> EventOrGap<Payload>? {
         switch source {
         case .pulled(let pulled): return pulled.poll()
         case .buffer(let buffer, let unbox):
@@ -73,30 +73,9 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     ///
     /// Order, isolation, loss and cancellation are those of the stream. A batch counts as handled when the next one is
     /// requested.
-    public var batches: Batches { Batches(stream: self) }
-
-    /// A stream's events, as all that is there at a time: see ``EventStream/batches``.
-    public struct Batches: AsyncSequence, Sendable {
-        public typealias Element = EventBatch<Payload>
-        public typealias Failure = Never
-        fileprivate let stream: EventStream
-        public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
-
-        /// The iterator of ``EventStream/Batches``.
-        public struct Iterator: AsyncIteratorProtocol {
-            fileprivate let base: EventStream.Iterator
-            public func next() async -> EventBatch<Payload>? { await next(isolation: nil) }
-            public func next(isolation: isolated (any Actor)?) async -> EventBatch<Payload>? {
-                guard let first = await base.next(isolation: isolation) else { return nil }
-                var batch = EventBatch<Payload>()
-                var delivery: Delivery<Payload>? = first
-                while let next = delivery, batch.add(next) { delivery = base.stream.takeMore() }
-                return batch
-            }
-        }
-    }
+    public var batches: some AsyncSequence<EventBatch<Payload>, Never> & Sendable { EventBatches(stream: self) }
     /// The next delivery, if it is there; what was taken before is not handled yet.
-    private func takeMore() -> Delivery<Payload>? {
+    fileprivate func takeMore() -> EventOrGap<Payload>? {
         switch source {
         case .pulled(let pulled): pulled.takeMore()
         case .buffer: poll()
@@ -111,8 +90,7 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
             (self.stream, self.presence) = (stream, presence)
         }
 
-        public func next() async -> Delivery<Payload>? { await next(isolation: nil) }
-        public func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>? {
+        public func next(isolation: isolated (any Actor)?) async -> EventOrGap<Payload>? {
             switch stream.source {
             case .pulled(let pulled): return await pulled.next(isolation: isolation)
             case .buffer(let buffer, let unbox):
@@ -126,15 +104,34 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     }
 }
 
+/// A stream's events, as all that is there at a time.
+private struct EventBatches<Payload: Sendable>: AsyncSequence, Sendable {
+    typealias Element = EventBatch<Payload>
+    typealias Failure = Never
+    let stream: EventStream<Payload>
+    func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let base: EventStream<Payload>.Iterator
+        func next(isolation: isolated (any Actor)?) async -> EventBatch<Payload>? {
+            guard let first = await base.next(isolation: isolation) else { return nil }
+            var batch = EventBatch<Payload>()
+            var delivery: EventOrGap<Payload>? = first
+            while let next = delivery, batch.add(next) { delivery = base.stream.takeMore() }
+            return batch
+        }
+    }
+}
+
 /// What an `EventStream` takes from, when it is not a publisher's buffer.
 package protocol PulledDeliveries<Payload>: SubscriptionBody {
     associatedtype Payload: Sendable
     /// The next one; nil at the end, and for a task that was cancelled.
-    func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>?
+    func next(isolation: isolated (any Actor)?) async -> EventOrGap<Payload>?
     /// The next one, if it is there.
-    func poll() -> Delivery<Payload>?
+    func poll() -> EventOrGap<Payload>?
     /// The same, as part of a batch: what was taken before is not handled yet.
-    func takeMore() -> Delivery<Payload>?
+    func takeMore() -> EventOrGap<Payload>?
     /// The loops over it.
     var loops: LoopCount { get }
 }
@@ -168,7 +165,7 @@ public struct EventBatch<Payload: Sendable>: Sendable {
     private static var limit: Int { 4_096 }
 
     /// Whether there is room for more.
-    fileprivate mutating func add(_ delivery: Delivery<Payload>) -> Bool {
+    fileprivate mutating func add(_ delivery: EventOrGap<Payload>) -> Bool {
         switch delivery {
         case .event(let payload, let stamp):
             events.append(payload)
@@ -182,7 +179,7 @@ public struct EventBatch<Payload: Sendable>: Sendable {
 }
 
 /// What an ``EventStream`` yields: an event, or a gap in the place of missing events.
-public enum Delivery<Payload: Sendable>: Sendable {
+public enum EventOrGap<Payload: Sendable>: Sendable {
     /// An event, and its place in the stream.
     case event(Payload, Stamp)
     /// Events that are missing here.

@@ -7,8 +7,7 @@ import Glibc
 /// print("\(yesterday)")  // 2026-11-21T09:30:00.000000Z
 /// ```
 ///
-/// Its arithmetic never traps: a result beyond either end of the range becomes that end. ``adding(_:)`` returns nil
-/// instead. `RelayFoundation` converts to and from `Date`. A timestamp can be a field of a fixed-layout event.
+/// Its arithmetic never traps: a result beyond either end of the range becomes that end. `RelayFoundation` converts to and from `Date`. A timestamp can be a field of a fixed-layout event.
 public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let microseconds: UInt64
@@ -31,7 +30,7 @@ extension Timestamp {
     ///
     /// - Parameter duration: how much later.
     /// - Returns: the time; nil if it is before the Unix epoch or does not fit into 64 bits.
-    public func adding(_ duration: Duration) -> Self? { UInt64(exactly: wide(duration)).map(Self.init(microseconds:)) }
+    package func adding(_ duration: Duration) -> Self? { UInt64(exactly: wide(duration)).map(Self.init(microseconds:)) }
     /// The time after adding a duration, bounded by the Unix epoch and by 64 bits.
     public static func + (time: Self, duration: Duration) -> Self {
         Self(microseconds: UInt64(clamping: time.wide(duration)))
@@ -48,10 +47,6 @@ extension Timestamp {
         return Duration(
             secondsComponent: Int64(clamping: seconds), attosecondsComponent: Int64(clamping: rest) * 1_000_000_000_000)
     }
-    /// Adds a duration, bounded by the Unix epoch and by 64 bits.
-    public static func += (time: inout Self, duration: Duration) { time = time + duration }
-    /// Subtracts a duration, bounded by the Unix epoch and by 64 bits.
-    public static func -= (time: inout Self, duration: Duration) { time = time - duration }
 
     private func wide(_ duration: Duration) -> Int128 { Int128(microseconds) + Self.microseconds(of: duration) }
     /// 128 bits hold any sum of a UInt64 and a duration in microseconds.

@@ -1,15 +1,15 @@
 import Glibc
 
 /// An error of the kernel: an errno, as the cause of a `RelayError`.
-public struct SystemError: Error, NumberedError, Hashable, Sendable, CustomStringConvertible {
+package struct SystemError: Error, NumberedError, Hashable, Sendable, CustomStringConvertible {
     /// The errno.
-    public let code: Int32
+    package let code: Int32
     /// An error of the kernel.
     ///
     /// - Parameter code: the errno.
-    public init(_ code: Int32) { self.code = code }
+    package init(_ code: Int32) { self.code = code }
     /// The C library's message for the errno.
-    public var description: String {
+    package var description: String {
         var buffer = [CChar](repeating: 0, count: 128)
         // The POSIX variant: fills the buffer, or returns why not.
         if strerror_r(code, &buffer, buffer.count) != 0 { return "errno \(code)" }

@@ -13,9 +13,18 @@ extension EventService {
     /// }
     /// ```
     ///
-    /// Errors reach the caller as with any handler. In all other respects it works like
-    /// ``EventJournal/answer(_:from:_:onRefusal:)``. A service without an ``EventJournal`` does not start.
+    /// Errors reach the caller as with any handler. A service without an ``EventJournal`` does not start.
     ///
+    /// With an idempotency key, the journal keeps the reply, in the same transaction as the unit's state and events.
+    /// When the same user sends the same command with the same key again, `body` does not run, and the caller gets the
+    /// first reply. This also holds after a crash between commit and reply, and while the first call is under way. With
+    /// other arguments, the caller gets `.keyReused`. Refusals and errors are not kept, because nothing was done: the
+    /// next attempt runs `body`.
+    ///
+    /// - Order: as with any unit of work. Calls with the same key run one after the other.
+    /// - Loss: a reply is kept for 24 hours in which the machine runs. All kept replies together may take 64 MiB, where
+    ///   each counts as its size plus 512 bytes. Beyond that, the user with the most bytes loses its oldest reply. When
+    ///   the reply of a key is gone, a repetition runs the command again, so do not retry for longer than that.
     /// - Parameter type: the command.
     /// - Parameter body: does the work, and returns the reply.
     /// - Parameter onRefusal: publishes events that report a refusal.
@@ -101,39 +110,6 @@ extension EventService {
             "\(what) is handled in a unit of work, and \(name) has no EventJournal: give one to its initialiser "
                 + "(journal:)")
         return nil
-    }
-}
-
-extension EventJournal {
-    /// Answers a command by a unit of work. A repetition with the same idempotency key gets the first reply.
-    ///
-    /// For a command that is not an ``IdempotentCommand``, or has no key, this works like ``unitOfWork(_:onRefusal:)``.
-    /// With a key, the journal keeps the reply, in the same transaction as the unit's state and events. When the same
-    /// user sends the same command with the same key again, `body` does not run, and the caller gets the first reply.
-    /// This also holds after a crash between commit and reply, and while the first call is under way.
-    ///
-    /// Refusals and errors are not kept, because nothing was done: the next attempt runs `body`. Code of a handler
-    /// outside `body` runs each time.
-    ///
-    /// - Order: as with any unit of work. Calls with the same key run one after the other.
-    /// - Loss: a reply is kept for 24 hours in which the machine runs. All kept replies together may take 64 MiB, where
-    ///   each counts as its size plus 512 bytes. Beyond that, the user with the most bytes loses its oldest reply. When
-    ///   the reply of a key is gone, a repetition runs the command again, so do not retry for longer than that.
-    /// - Parameter command: the request.
-    /// - Parameter context: identifies the caller. Each user has its own keys.
-    /// - Parameter body: changes the state, publishes events, and returns the reply.
-    /// - Parameter onRefusal: publishes events that report a refusal.
-    /// - Returns: the reply of `body`, or the first reply to the key.
-    /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key was used before with other arguments.
-    ///   `.unavailable` if the caller gives a key and its user is not known, most often because the caller has left.
-    ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that fits no message.
-    ///   `.schemaMismatch` for a kept reply of an earlier version that cannot be decoded as the present type.
-    public func answer<C: Command>(
-        _ command: C, from context: CommandContext,
-        _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,
-        onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
-    ) async throws -> C.Reply {
-        try await storage.answer(command, from: context, body, onRefusal: onRefusal)
     }
 }
 

@@ -1,5 +1,6 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// How long replies to commands with a key are kept.
 ///

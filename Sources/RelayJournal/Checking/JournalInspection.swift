@@ -14,18 +14,18 @@ import RelayCore
 ///
 /// - Isolation: from any thread. The calling thread reads, and waits for the disk.
 /// - Cancellation: when its task is cancelled, an inspection throws `.cancelled` and leaves no file behind.
-public struct JournalInspection: Sendable {
+package struct JournalInspection: Sendable {
     /// How much a journal contains.
-    public struct Summary: Hashable, Sendable {
+    package struct Summary: Hashable, Sendable {
         /// How many interfaces services have exported with this journal.
-        public let interfaces: Int
+        package let interfaces: Int
         /// How many events it keeps.
-        public let events: Int
+        package let events: Int
         /// The bytes of the file.
-        public let bytes: Int
+        package let bytes: Int
     }
     /// The progress of a check or a copy, for people who wait.
-    public enum Progress: Hashable, Sendable {
+    package enum Progress: Hashable, Sendable {
         /// Pages are copied.
         case copying(done: Int, total: Int)
         /// SQLite reads each page. It does not report how many are left.
@@ -37,17 +37,17 @@ public struct JournalInspection: Sendable {
     private static let step: Int32 = 1_024
 
     /// The file of the journal.
-    public let path: String
+    package let path: String
     private var file: JournalFile { JournalFile(at: path, vfs: nil) }
 
     /// Inspects a journal's file, for example a copy.
     ///
     /// - Parameter path: the path of the file.
-    public init(file path: String) { self.path = path }
+    package init(file path: String) { self.path = path }
     /// Inspects the journal in a directory.
     ///
     /// - Parameter directory: the directory of an ``EventJournal``.
-    public init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
+    package init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
 
     /// Reads every page and every row, in the state of one moment.
     ///
@@ -55,7 +55,7 @@ public struct JournalInspection: Sendable {
     /// - Returns: how much the journal contains.
     /// - Throws: `.unavailable` with ``UnfitJournal`` for a damaged file, `.invalidArgument` for another program's file
     ///   or one of a newer version, `.notFound` if there is none, `.cancelled` if the task was cancelled.
-    public func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
+    package func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
         try opening { try look { database in try Self.check(database, file, report) } }
     }
 
@@ -66,7 +66,7 @@ public struct JournalInspection: Sendable {
     /// - Returns: how much the copy contains.
     /// - Throws: as ``check(_:)``; `.conflict` if the file exists, `.storageFull` if there is no room. No file is left
     ///   then.
-    public func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
+    package func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
         try opening { try copyAndCheck(target, report) }
     }
     private func copyAndCheck(_ target: String, _ report: (Progress) -> Void) throws -> Summary {

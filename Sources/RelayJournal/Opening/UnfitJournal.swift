@@ -1,9 +1,9 @@
 import CSQLite
-public import RelayCore
+import RelayCore
 
 /// Why a file cannot be used as the journal: the cause of a `RelayError`. It requires an administrator, because a
 /// restart does not help.
-public enum UnfitJournal: Error, Hashable, Sendable {
+package enum UnfitJournal: Error, Hashable, Sendable {
     /// The file's content differs from what the journal wrote, or a part of it is missing.
     case damaged
     /// The file belongs to another program.
@@ -17,7 +17,7 @@ public enum UnfitJournal: Error, Hashable, Sendable {
     ///
     /// - Parameter error: what opening or using the journal threw.
     /// - Returns: false for an error that may be gone at the next attempt, such as a full disk.
-    public static func explains(_ error: any Error) -> Bool {
+    package static func explains(_ error: any Error) -> Bool {
         var next: (any Error)? = error
         while let error = next {
             if error is UnfitJournal { return true }
@@ -30,8 +30,8 @@ public enum UnfitJournal: Error, Hashable, Sendable {
 
 /// Ends a program with 65, EX_DATAERR.
 extension UnfitJournal: ProgramFailure {
-    public var exitCode: Int32 { 65 }
-    public var exitMessage: String {
+    package var exitCode: Int32 { 65 }
+    package var exitMessage: String {
         switch self {
         case .damaged: "the journal is damaged"
         case .foreign: "the file is not a journal"

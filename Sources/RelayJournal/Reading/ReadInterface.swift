@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// What a reader knows of an interface before it looks.
 struct ReadInterface: Sendable {

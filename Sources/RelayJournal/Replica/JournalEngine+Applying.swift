@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// A replica's transaction, within a group.
 extension JournalEngine {

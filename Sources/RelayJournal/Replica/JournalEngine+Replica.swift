@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// A mirror's journal: its interfaces are there from the start, and a service that comes and goes reads them.
 extension JournalEngine {

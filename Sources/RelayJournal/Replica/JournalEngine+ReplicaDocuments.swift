@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// The states of documents in a replica: the last entry's, or a snapshot's. A state is known if no gap behind it can
 /// have had an entry.

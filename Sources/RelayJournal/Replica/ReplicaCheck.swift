@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// Whether a transaction fits what a replica has, before anything of it is done. Reads only.
 struct ReplicaCheck {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// What a replica knows of an interface: events of any name may come, by the numbers of their schemas.
 struct ReplicaParts {

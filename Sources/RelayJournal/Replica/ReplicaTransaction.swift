@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayWire
 
 /// What changes in a replica at once: all of it, or nothing.
 package struct ReplicaTransaction: Sendable {

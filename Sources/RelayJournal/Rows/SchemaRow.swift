@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// A row of `relay_schemas`: how the bodies of an event's rows are laid out.
 struct SchemaRow {

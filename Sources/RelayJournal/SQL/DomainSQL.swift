@@ -1,6 +1,5 @@
 import CSQLite
 import RelayCore
-
 /// The domain's way to the database: its statements, and what they may not do.
 final class DomainSQL {
     enum Access { case readingAndWriting, reading }

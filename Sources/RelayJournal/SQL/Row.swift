@@ -1,6 +1,5 @@
 import CSQLite
 import RelayCore
-
 /// A row of a query, valid only during the call that receives it.
 ///
 /// ```swift
@@ -61,7 +60,7 @@ public struct Row: ~Copyable {
     /// The name that the query gives a column; nil for a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
-    public func name(_ column: Int) -> String? {
+    func name(_ column: Int) -> String? {
         sqlite3_column_name(handle, Int32(clamping: column)).map { String(cString: $0) }
     }
     private func describe(_ column: Int) -> String { "\(column) ('\(name(column) ?? "")')" }
@@ -109,7 +108,7 @@ public struct Row: ~Copyable {
     /// The value of a column, as SQLite stores it; ``SQLValue/null`` for a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
-    public func value(_ column: Int) -> SQLValue {
+    func value(_ column: Int) -> SQLValue {
         switch sqlite3_column_type(handle, Int32(clamping: column)) {
         case SQLITE_INTEGER: .integer(integer(column))
         case SQLITE_FLOAT: .real(real(column))
@@ -119,7 +118,7 @@ public struct Row: ~Copyable {
         }
     }
     /// The number of columns.
-    public var count: Int { Int(sqlite3_column_count(handle)) }
+    var count: Int { Int(sqlite3_column_count(handle)) }
 
     func withText<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         // SQLite's order: the text first, then how long it is.

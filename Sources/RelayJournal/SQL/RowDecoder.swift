@@ -1,5 +1,4 @@
 import RelayCore
-
 /// Makes a `Decodable` value of a row: each property of the column of its name.
 struct RowDecoder: Decoder {
     /// By the lower-case names of the columns: to SQLite, upper and lower case are the same.

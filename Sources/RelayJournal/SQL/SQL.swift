@@ -1,5 +1,4 @@
 import RelayCore
-
 /// One SQL statement, with the values of its parameters.
 ///
 /// A value that is interpolated becomes a parameter: it is never part of the statement's text.

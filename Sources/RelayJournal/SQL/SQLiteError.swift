@@ -1,16 +1,16 @@
 import CSQLite
 import Glibc
 import RelayCore
-public import RelayEvents
+package import RelayEvents
 
 /// An error of SQLite with its extended result code: the cause of a `RelayError`.
-public struct SQLiteError: Error, NumberedError, SystemCaused, Hashable, Sendable, CustomStringConvertible {
+package struct SQLiteError: Error, NumberedError, SystemCaused, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code, as in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
-    public let code: Int32
+    package let code: Int32
     /// SQLite's text. It names tables and columns, never values.
-    public let message: String
+    package let message: String
     /// The kernel's reason for an I/O error, as far as it is known: a file system that is read-only, a quota.
-    public let system: SystemError?
+    package let system: SystemError?
     /// An error of SQLite.
     ///
     /// - Parameter code: its extended result code.
@@ -19,7 +19,7 @@ public struct SQLiteError: Error, NumberedError, SystemCaused, Hashable, Sendabl
     package init(code: Int32, message: String, system: SystemError? = nil) {
         (self.code, self.message, self.system) = (code, message, system)
     }
-    public var description: String { "\(message)\(system.map { ": \($0)" } ?? "") (SQLite \(code))" }
+    package var description: String { "\(message)\(system.map { ": \($0)" } ?? "") (SQLite \(code))" }
     /// The primary result code: `SQLITE_IOERR` is 10.
     package var primaryCode: Int32 { code & 0xFF }
 }

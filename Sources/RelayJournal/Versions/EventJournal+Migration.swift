@@ -1,4 +1,5 @@
 import RelayCore
+public import RelayInspection
 
 extension EventJournal {
     /// Brings a program's own tables to their present version, step by step, before the program uses them.

@@ -33,11 +33,3 @@ public struct Migration: Sendable {
         (self.name, self.body) = (name, body)
     }
 }
-
-/// What ``EventJournal/migrate(_:by:)`` did.
-public struct MigrationOutcome: Hashable, Sendable {
-    /// The versions before and after. A version is the number of finished steps.
-    public let from, to: Int
-    /// The backup that was made before the first step; nil if none was needed.
-    public let backup: String?
-}

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// What the writer knows of one interface of the service.
 struct InterfaceState {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// A transaction, as a service uses it.
 struct JournalUnit: LogUnit {

@@ -152,7 +152,7 @@ extension JournalEngine {
         } catch { return error }
         return take(group.events)
     }
-    func publish<E: DomainEvent>(_ event: E) throws {
+    func publish<E: StreamEntry>(_ event: E) throws {
         guard let encoder else {
             throw RelayError(
                 .notFound,

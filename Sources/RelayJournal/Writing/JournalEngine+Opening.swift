@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 extension JournalEngine {
     /// Takes a service's interfaces in, and begins a run of each.

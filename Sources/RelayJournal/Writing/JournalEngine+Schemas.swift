@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// The schemas of an interface's events, as a run of its service finds and leaves them.
 extension JournalEngine {

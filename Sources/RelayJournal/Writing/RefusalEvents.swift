@@ -16,10 +16,4 @@ public struct RefusalEvents: ~Copyable, EventSink {
     public mutating func publish<E: DomainEvent>(_ event: E) throws {
         try engine.publish(event)
     }
-    /// Does not compile: a document is set, see ``UnitOfWork/set(_:)``.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: never: this cannot be called.
-    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
-    public mutating func publish<Document: DomainDocument>(_ state: Document) throws {}
 }

@@ -28,12 +28,6 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func publish<E: DomainEvent>(_ event: E) throws {
         try engine.publish(event)
     }
-    /// Does not compile: a document is set, see ``set(_:)``.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: never: this cannot be called.
-    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
-    public mutating func publish<Document: DomainDocument>(_ state: Document) throws {}
     /// Sets a document of a durable or a volatile interface. The change leaves after the commit, or never. A state that
     /// is equal to the document's state in this unit publishes nothing.
     ///

@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayWire
 
 /// Which channel of a carrier: that of one interface of one service of one host.
 package struct ChannelName: Hashable, Sendable, Comparable, CustomStringConvertible {

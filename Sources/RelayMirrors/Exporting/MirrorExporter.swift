@@ -1,5 +1,6 @@
 package import RelayCore
 import Synchronization
+import RelayWire
 
 /// Exports the durable interfaces of a service to channels, for mirrors on other hosts. See "The exporter" in MIRRORS.md.
 ///

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// One run of an origin, for one interface: everything that an exporter reads of it.
 struct Origin: Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// A connection to the bus of an origin: who owns the origin's name, what it is asked, and that it has news.
 final class OriginConnection: BusHandler {

@@ -1,5 +1,6 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// The pages of an origin's journal: by messages, and by a socket once they are large. One is asked for at a time, and the
 /// next one while that is worked at.

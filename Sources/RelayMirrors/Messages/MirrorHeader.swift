@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// The first 64 bytes of a message in a channel: what it is, and where it belongs in which history. Whatever decides
 /// about messages needs no more of them.

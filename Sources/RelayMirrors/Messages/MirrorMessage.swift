@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayWire
 
 /// One message of a channel: a header and a body.
 package struct MirrorMessage: Hashable, Sendable {

@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayWire
 
 /// Consecutive events of one run, with the schemas that they need: the body of a page.
 package struct MirrorPage: Hashable, Sendable {

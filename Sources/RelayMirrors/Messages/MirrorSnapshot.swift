@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayWire
 
 /// What a mirror has to know beside the events: the body of a snapshot.
 package struct MirrorSnapshot: Hashable, Sendable {

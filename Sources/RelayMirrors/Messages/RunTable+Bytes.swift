@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// As it is in a snapshot, and in a replica's file: `a(tt)`, the runs, then `at`, the undone ones by rising epoch.
 extension RunTable {

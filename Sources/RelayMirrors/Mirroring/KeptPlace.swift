@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// The contracts of an origin's runs, as their snapshots bring them.
 struct ContractsOfRuns: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJournal
+import RelayWire
 
 /// The mirror's place on the bus: one service, and so one connection, for each run of its origin.
 actor MirrorHouse {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// As it is kept in the replica's file.
 extension ReplicaState {

@@ -1,5 +1,6 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// What a bus does, without a daemon, a socket or a thread: names, match rules, messages from one to the other.
 ///

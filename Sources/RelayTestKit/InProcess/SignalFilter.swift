@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// A match rule as a bus understands it: `type='signal',sender='…',arg0='…'`.
 struct SignalFilter: Sendable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// Why a text is no value of its kind: how a sentence goes on that begins with the text, as in "is no number of events
 /// from 1 on".

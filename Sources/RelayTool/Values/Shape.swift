@@ -1,4 +1,5 @@
-package import RelayCore
+import RelayCore
+package import RelayWire
 
 /// A D-Bus type with what its signature does not show: the names of nested fields, and which arrays are optionals.
 package indirect enum Shape: Hashable, Sendable {

@@ -1,4 +1,5 @@
-package import RelayCore
+import RelayCore
+package import RelayWire
 
 /// Writes values straight from their bytes, as JSON; for people too, so that what is shown can be given to `call`.
 ///

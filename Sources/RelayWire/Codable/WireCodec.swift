@@ -13,7 +13,7 @@ package struct WireCodec<Value: Codable>: Sendable {
     }
     /// Derives and checks an event's schema, with the checks that events must meet besides. Throws `.unsupportedType` with
     /// type, field and reason.
-    package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
+    package init(event type: Value.Type = Value.self) throws where Value: StreamEntry {
         let isStructure: Bool
         (schema, isStructure) = try WireSchema.derived(event: type)
         form = WireForm(

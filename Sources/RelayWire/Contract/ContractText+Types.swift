@@ -31,7 +31,7 @@ extension ContractText {
 }
 
 extension ContractEvent {
-    package init<E: DomainEvent>(of event: E.Type, _ fields: [WireField]) {
+    package init<E: StreamEntry>(of event: E.Type, _ fields: [WireField]) {
         self.init(name: E.name, fields: fields, isFixedLayout: E.isFixedLayout)
     }
 }

@@ -13,7 +13,7 @@ package enum FixedLayout {
 
     /// Returns the layout in words: names, kinds and sizes of the fields (`LayoutParser`). Throws `.unsupportedType`
     /// with field and reason.
-    @discardableResult package static func check<E: DomainEvent>(_ type: E.Type) throws(RelayError) -> String {
+    @discardableResult package static func check<E: StreamEntry>(_ type: E.Type) throws(RelayError) -> String {
         do throws(SchemaRefusal) { return try checked(type) } catch {
             throw RelayError(.unsupportedType, "\(error)", cause: error)
         }
@@ -23,7 +23,7 @@ package enum FixedLayout {
     ///
     /// So it is where it has numbers alone, all of which are as large there: both align each number by its size, and
     /// the layout has no padding. A structure or an array within is aligned, or counted, on the wire only.
-    static func plainSize<E: DomainEvent>(_ type: E.Type) -> Int? {
+    static func plainSize<E: StreamEntry>(_ type: E.Type) -> Int? {
         guard type.isFixedLayout, let layout = try? check(type),
             let steps = try? FixedLayoutTranscoder(layout: layout).steps
         else { return nil }
@@ -35,7 +35,7 @@ package enum FixedLayout {
         return size == MemoryLayout<E>.size ? size : nil
     }
 
-    private static func checked<E: DomainEvent>(_ type: E.Type) throws(SchemaRefusal) -> String {
+    private static func checked<E: StreamEntry>(_ type: E.Type) throws(SchemaRefusal) -> String {
         func refusal(_ reason: String) -> SchemaRefusal { SchemaRefusal(type: "\(type)", field: "", reason: reason) }
         if MemoryLayout<E>.size > largest { throw refusal(tooLarge("\(type)")) }
         let record = PatternRecord(root: "\(type)")
@@ -65,7 +65,7 @@ package enum FixedLayout {
         return layout
     }
     /// Who has only the layout must read from the bytes what the type writes: nil if so.
-    private static func difference<E: DomainEvent>(_ value: E, _ layout: String, isStructure: Bool) -> String? {
+    private static func difference<E: StreamEntry>(_ value: E, _ layout: String, isStructure: Bool) -> String? {
         var (fromBytes, fromType) = (WireWriter(), WireWriter())
         do throws(RelayError) {
             let transcoder = try FixedLayoutTranscoder(layout: layout)

@@ -118,7 +118,7 @@ extension InterfaceDescription.Property {
 
 extension InterfaceDescription.Signal {
     /// An event, with its description: its fields, then its stamp.
-    package init<E: DomainEvent>(_ event: E.Type, fields: [WireField]) throws(RelayError) {
+    package init<E: StreamEntry>(_ event: E.Type, fields: [WireField]) throws(RelayError) {
         try self.init(E.name, fields: fields, about: E.about, of: "\(E.self)")
     }
     /// An event without its type.

@@ -39,10 +39,3 @@ enum Samples {
     static let rounds = strings.count
     static func integer<I: FixedWidthInteger>(_ round: Int) -> I { I(clamping: integers[round % integers.count]) }
 }
-
-/// A type that provides an example value, because its `init(from:)` refuses the values that the library tries in order
-/// to find its schema.
-public protocol WireExample: Decodable {
-    /// A value that its `init(from:)` accepts.
-    static var wireExample: Self { get }
-}

@@ -23,10 +23,10 @@ package struct WireSchema: Hashable, Sendable {
     ///
     /// - Parameter type: the event.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
-    package init<E: DomainEvent>(event type: E.Type) throws {
+    package init<E: StreamEntry>(event type: E.Type) throws {
         (self, _) = try Self.derived(event: type)
     }
-    static func derived<E: DomainEvent>(event type: E.Type) throws -> (Self, isStructure: Bool) {
+    static func derived<E: StreamEntry>(event type: E.Type) throws -> (Self, isStructure: Bool) {
         guard BusNames.isMember(type.name) else {
             throw refusal("\(type)", "'\(type.name)' is not a D-Bus name; give the type a static name")
         }
@@ -35,7 +35,7 @@ package struct WireSchema: Hashable, Sendable {
         return derived
     }
     /// Checks what only events must meet.
-    private func check<E: DomainEvent>(event type: E.Type) throws {
+    private func check<E: StreamEntry>(event type: E.Type) throws {
         try check(event: "\(type)")
         if type.isFixedLayout { try FixedLayout.check(type) }
     }

@@ -2,6 +2,7 @@ import Dispatch
 import RelayCore
 import RelayTool
 import Synchronization
+import RelayWire
 
 /// A connection of this program's own: for what concerns the bus itself, and for services that are looked at and not
 /// started by that.

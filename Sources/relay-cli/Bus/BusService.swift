@@ -1,6 +1,7 @@
 import RelayCore
 import RelayTool
 import Synchronization
+import RelayWire
 
 /// The service as the library's relay sees it.
 final class BusService: FollowedService {
@@ -78,7 +79,7 @@ final class BusService: FollowedService {
     ) throws(CLIFailure) -> any PulledEvents {
         do {
             return PulledEnvelopes(
-                try relay.envelopes(of: interface, named: names, from: start, onNews: onNews))
+                try relay.polledEnvelopes(of: interface, named: names, from: start, onNews: onNews))
         } catch {
             throw FailureMapping.failure(ofCursor: error)
         }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Events that are taken one after the other, at the taker's own pace.
 protocol PulledEvents: Sendable {

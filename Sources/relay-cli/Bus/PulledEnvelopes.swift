@@ -1,12 +1,13 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// An interface's events from a place in its journal, as `watch` takes them.
 final class PulledEnvelopes: PulledEvents {
     private struct State {
         var toldCaughtUp = false
         /// Came with the news that all was there.
-        var next: Delivery<Envelope>?
+        var next: EventOrGap<Envelope>?
         var isUnwritten = false
     }
     private let stream: EnvelopeStream
@@ -53,7 +54,7 @@ final class LiveEvents: Sendable {
         _ deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws {
         (self.interface, self.names, self.deliver) = (interface, names, deliver)
-        let stream = try relay.envelopes(of: interface, named: names) { [weak self] in self?.takeAll() }
+        let stream = try relay.polledEnvelopes(of: interface, named: names) { [weak self] in self?.takeAll() }
         self.stream.withLock { $0 = stream }
         takeAll()
     }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// The contracts that a running service reports.
 struct ServiceContracts {

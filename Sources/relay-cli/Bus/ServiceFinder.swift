@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// A service that publishes events with Relay.
 struct FoundService: Equatable, Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Turns what was typed into a command's arguments, by its signature.
 struct ArgumentEncoder {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 extension ServiceCaller {
     /// The id of the contract that the service has now, for a call that runs under it or not at all; nil for a service

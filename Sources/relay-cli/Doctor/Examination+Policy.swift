@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What the bus lets this user do: take the name, call, subscribe.
 extension Examination {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 import RelayTool
 
 /// What does not depend on the service, and what both sides can do.

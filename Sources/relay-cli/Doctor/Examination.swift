@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// The doctor's checks, one after the other: those of the bus and the system, then those of each service. What a check
 /// needs, and another found missing, is not asked again.

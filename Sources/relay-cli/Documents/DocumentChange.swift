@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// What a document's state has changed since the last one that was shown.
 struct DocumentChange {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What a document was at one moment.
 struct DocumentState: Equatable, Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// A document of a service, by its description: a property, whose entries are events of the same name.
 struct DocumentTarget: Equatable, Sendable {

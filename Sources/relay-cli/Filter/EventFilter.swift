@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What `--where` asks of an event: read, and not yet compared with what events there are.
 struct EventFilter: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// The fields of events, with what the service's introspection data and its journal say about them.
 struct EventFields {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What `--format` makes of an event: text, with fields in braces.
 struct EventTemplate: Equatable, Sendable {

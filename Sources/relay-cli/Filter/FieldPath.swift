@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// The way to a value in an event's body: a field, then members of structures, keys of tables, what optionals hold.
 struct FieldPath: Equatable, Sendable {

@@ -1,5 +1,4 @@
 import RelayTool
-
 /// A number of any of the wire's types. Compared by value: no rounding makes two of them equal.
 enum FilterNumber: Equatable, Hashable, Sendable {
     case signed(Int64)

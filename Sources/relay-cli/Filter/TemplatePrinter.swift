@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Writes events by a template, a line each: what is the same in each of a kind is prepared.
 struct TemplatePrinter {

@@ -1,6 +1,5 @@
 import RelayCore
 import RelayTool
-
 /// The host whose service is meant.
 enum HostChoice: Equatable, Sendable {
     case one(String)

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// The names that a service's description may have: what D-Bus's grammar and Relay's schemas permit, and so nothing that could
 /// act on a shell or a terminal. `IntrospectionBuilder` makes no value of any other.

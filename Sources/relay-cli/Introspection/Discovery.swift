@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Walks a service's objects and asks each what it is.
 struct Discovery {

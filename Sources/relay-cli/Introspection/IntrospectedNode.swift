@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What one object shows of itself.
 struct IntrospectedNode: Equatable, Sendable {

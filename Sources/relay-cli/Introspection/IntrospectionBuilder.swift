@@ -1,6 +1,7 @@
 import CExpat
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Collects what expat reports. A class, for C's callbacks to find it; it lives as long as one parse.
 final class IntrospectionBuilder {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// Walks a running service's objects, without starting it.
 struct PeerWalk {

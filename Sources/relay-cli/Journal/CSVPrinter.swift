@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// RFC 4180, with a header: the stamp, and a column for each field of the one event, or of any events their fields as JSON.
 struct CSVPrinter: JournalPrinter {

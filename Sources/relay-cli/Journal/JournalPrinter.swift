@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Writes what the journal has. The seam between reading and the forms of output.
 protocol JournalPrinter {

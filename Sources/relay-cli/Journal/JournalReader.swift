@@ -1,6 +1,7 @@
 import RelayCore
 import RelayTool
 import Synchronization
+import RelayWire
 
 /// Asks a service for pages, one after the other: a service has one on its way to each peer.
 final class JournalReader: Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Which journals to read, and which events of each.
 struct JournalSelection: Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// A page of a service's journal.
 struct StoredPage: Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Of what the journal has, the events that `--where` asks for, in the form that `--format` asks for.
 struct ViewedPrinter: JournalPrinter {

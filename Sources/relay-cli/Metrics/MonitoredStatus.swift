@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What a service's `Status` has for monitors.
 struct MonitoredStatus: Equatable, Sendable {

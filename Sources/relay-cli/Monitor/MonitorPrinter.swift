@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Makes lines of what a service and others exchange: a value, which joins calls with their replies.
 struct MonitorPrinter {

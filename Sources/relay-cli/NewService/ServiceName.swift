@@ -39,7 +39,7 @@ struct ServiceName: Equatable, Sendable {
         "CSQLite",
         "CSystemd", "CTransportSupport", "NatsSupport", "RelayBridge", "RelayBus", "RelayCore", "RelayDaemon",
         "RelayEvents", "RelayFoundation",
-        "RelayGLib", "RelayJournal", "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire",
+        "RelayGLib", "RelayInspection", "RelayJournal", "RelayMirrors", "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire",
         "Relocation", "RelocationDomain",
         "RingSupport",
         "Telemetry", "TelemetryDomain", "TestSupport", "TestTraits", "TransportReport", "WireSupport",

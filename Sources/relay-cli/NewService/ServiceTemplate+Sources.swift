@@ -201,7 +201,7 @@ extension ServiceTemplate {
         """#,
         "Tests/@MODULE@Tests/ContractTests.swift": #"""
         import @MODULE@
-        import RelayCore
+        import RelayTestKit
         import Testing
 
         @Test("the contract is as it was released, in Contracts") func contract() throws {

@@ -1,6 +1,5 @@
 import RelayCore
 import RelayTool
-
 /// What several verbs declare in the same way: which events, and from where to where in what a service keeps.
 enum EventOptions {
     static let events = Operand(

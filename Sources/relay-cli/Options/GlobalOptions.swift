@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Which bus was asked for.
 enum BusChoice: Hashable, Sendable {

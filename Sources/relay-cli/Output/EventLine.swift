@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Writes the lines of one event: what is the same in each is prepared.
 struct EventLine {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Writes events and gaps, a line each.
 struct EventPrinter {

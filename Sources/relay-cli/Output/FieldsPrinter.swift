@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Writes a body's arguments with their names: `boxID=3 title="Kitchen"`, or the inside of a JSON object.
 ///

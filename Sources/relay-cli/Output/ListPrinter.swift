@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Writes what a service offers.
 struct ListPrinter {

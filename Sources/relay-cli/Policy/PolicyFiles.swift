@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Where the rules of a bus are, and who asks.
 enum PolicyFiles {

@@ -1,5 +1,4 @@
 import CExpat
-
 /// Reads the configuration files of a bus: the rules of `BusPolicy`, with those of the files that a file includes.
 struct PolicyReader {
     /// nil: it cannot be read.

@@ -1,7 +1,6 @@
 import Dispatch
 import RelayTool
 import Synchronization
-
 /// For a program whose main thread has nothing else to do.
 enum Waiting {
     /// The result of an asynchronous body, waited for on this thread.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What a service reports of one of its interfaces, and what was found out beside it.
 struct ServiceStatus: Equatable, Sendable {

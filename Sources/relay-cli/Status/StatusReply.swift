@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// The reply of `Status`, walked in one place for all that read it: `status`, `top` and `metrics`.
 enum StatusReply {

@@ -1,6 +1,5 @@
 import RelayCore
 import RelayTool
-
 /// A place in the events that a service keeps. As the beginning or the end of a range, it is in the range.
 enum StreamPoint: Equatable, Sendable {
     /// The oldest event that is kept.

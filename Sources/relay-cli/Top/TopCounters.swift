@@ -1,5 +1,6 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// What came of an interface in some time.
 struct TopTally: Equatable {

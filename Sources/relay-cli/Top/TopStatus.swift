@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What `top` reads of an interface's `Status`; services report more or less of it.
 struct TopStatus: Equatable, Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Finds out why a service does not start: from its D-Bus service file, its unit, and the unit's log. Starts nothing.
 struct UnitProbe: Sendable {

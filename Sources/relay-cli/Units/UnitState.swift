@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What a service manager reports of a unit.
 struct UnitState: Equatable, Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// `call`: finds the command, types the values, prints the reply.
 struct Call: Verb {

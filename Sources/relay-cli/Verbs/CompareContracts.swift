@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// `contract`: what changes between two versions of a contract, and what that breaks.
 struct CompareContracts: Verb {

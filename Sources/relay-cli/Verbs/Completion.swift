@@ -1,5 +1,4 @@
 import RelayTool
-
 /// `completion`: what a shell needs to complete command lines, and the names that it then asks for.
 struct Completion: Verb {
     /// What a service is asked for.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// `list`: what the service offers.
 struct List: Verb {

@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// Messages between others. The seam between `monitor` and the bus.
 protocol MessageSource {

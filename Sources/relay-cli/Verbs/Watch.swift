@@ -1,6 +1,5 @@
 import RelayCore
 import RelayTool
-
 /// `watch`: a line for each event, as it happens.
 struct Watch: Verb {
     /// Plain or qualified by an interface; empty: all events.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import RelayWire
 
 /// What `watch` does with what it receives: a value that returns what is next, and does nothing itself.
 struct WatchMachine {

@@ -1,5 +1,6 @@
 import RelayCore
 import Synchronization
+import RelayWire
 
 /// What the bus side tells `watch`, in its order.
 enum WatchInput: Sendable {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("Which service is meant", .tags(.g8))
 struct ServiceFinderTests {

@@ -3,6 +3,7 @@ import RelayTool
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("A contract's descriptions, units, cases and refusals")
 struct CommandPageTests {

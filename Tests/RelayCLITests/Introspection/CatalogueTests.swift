@@ -3,6 +3,7 @@ import RelayTool
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("What a service offers")
 struct CatalogueTests {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("Introspection", .computing, .tags(.g8))
 struct IntrospectionParserTests {

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("Shapes", .tags(.g8))
 struct ShapeTests {

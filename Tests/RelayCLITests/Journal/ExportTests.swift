@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("export")
 struct ExportTests {

@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("What history and export do about refusals, and services that lie", .tags(.g8))
 struct HistoryFailureTests {

@@ -7,6 +7,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("metrics", .tags(.g8))
 struct MetricsTests {

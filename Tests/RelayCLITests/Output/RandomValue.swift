@@ -3,6 +3,7 @@ import RelayTool
 import TestTraits
 
 @testable import relay_cli
+import RelayWire
 
 /// Random shapes, with values of them on the wire and as the JSON that they should become.
 struct RandomValue {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("Values", .computing, .tags(.g8))
 struct ValueTests {

@@ -4,7 +4,6 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
-
 @Suite("What a refused user can do", .tags(.g8))
 struct AccessHelpTests {
     private static let name = "org.eventrelay.Service1"

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("The policy of a bus, as its files state it", .tags(.g8))
 struct BusPolicyTests {

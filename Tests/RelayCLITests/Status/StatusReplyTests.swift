@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("The reply of Status, read by all verbs alike", .computing, .tags(.g3, .g8)) struct StatusReplyTests {
     private static let subscriberTypes: [DBusType] = [.string, .array(.string), .string, .uint64]

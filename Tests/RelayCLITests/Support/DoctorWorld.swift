@@ -3,6 +3,7 @@ import RelayCore
 import Synchronization
 
 @testable import relay_cli
+import RelayWire
 
 /// What a service and its bus answer; each test changes what it is about.
 struct DoctorWorld: Sendable {

@@ -3,6 +3,7 @@ import RelayTool
 import Synchronization
 
 @testable import relay_cli
+import RelayWire
 
 /// A service that is there, or not, and tells what a test wants once somebody follows or subscribes.
 final class FakeFollowed: FollowedService {

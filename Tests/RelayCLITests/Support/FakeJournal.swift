@@ -3,6 +3,7 @@ import RelayTool
 import Synchronization
 
 @testable import relay_cli
+import RelayWire
 
 /// A durable interface's journal, as a service would answer for it: what is told of one event, and the liars' ways.
 final class FakeJournal: Sendable {

@@ -4,6 +4,7 @@ import RelayTool
 import Synchronization
 
 @testable import relay_cli
+import RelayWire
 
 /// A bus that answers as it is told to, and keeps what it was asked.
 final class FakePeer: BusPeer {

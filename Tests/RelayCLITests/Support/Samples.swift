@@ -2,6 +2,7 @@ import RelayCore
 import RelayTool
 
 @testable import relay_cli
+import RelayWire
 
 /// What a service built with RelayCore says, and bodies that it would send.
 enum Samples {

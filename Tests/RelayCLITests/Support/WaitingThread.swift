@@ -1,6 +1,5 @@
 import Glibc
 import Synchronization
-
 /// A thread that may wait. A task's may not: with all of them waiting, nothing would go on that they wait for.
 final class WaitingThread {
     private let body: @Sendable () -> Void

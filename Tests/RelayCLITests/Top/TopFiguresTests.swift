@@ -2,6 +2,7 @@ import RelayCore
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("The figures of top") struct TopFiguresTests {
     @Test("times are kept to a sixteenth, whatever their size") func histogram() {

@@ -3,6 +3,7 @@ import RelayCore
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("The programs behind top's subscribers") struct TopProgramsTests {
     @Test("each is asked about once, while it is there; without a connection nobody is known") func asked() {

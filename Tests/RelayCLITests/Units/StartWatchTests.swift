@@ -7,6 +7,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("A call that waits for a service to start", .tags(.g8))
 struct StartWatchTests {

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("What follows from a unit's state", .tags(.g8))
 struct UnitStateTests {

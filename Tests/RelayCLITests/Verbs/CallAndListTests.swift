@@ -4,6 +4,7 @@ import RelayTool
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("call and list")
 struct CallAndListTests {

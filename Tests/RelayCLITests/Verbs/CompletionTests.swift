@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("The verb completion", .tags(.g8)) struct CompletionTests {
     private func parse(_ words: String...) throws(UsageError) -> Completion.Wanted? {

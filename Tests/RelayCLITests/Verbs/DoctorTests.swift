@@ -7,7 +7,6 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
-
 @Suite("doctor", .tags(.g8))
 struct DoctorTests {
     private typealias World = DoctorWorld

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 /// A service with two documents, one of which others may change.
 private final class DocumentService: Sendable {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("watch --confirm") struct WatchConfirmTests {
     /// `watch` on a thread of its own, with a pipe for its lines and one for their confirmations.

@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("The loop of watch", .serialized, .heavy, .tags(.g3))
 struct WatchLoopTests {

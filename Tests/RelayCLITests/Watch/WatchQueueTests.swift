@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import relay_cli
+import RelayWire
 
 @Suite("Between the bus and a slow terminal", .tags(.g3))
 struct WatchQueueTests {

@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 enum Guarded1: EventInterface {
     static let name = "org.example.Guarded1"
@@ -169,7 +171,7 @@ struct SecondUserTests {
             }
         }
         #expect(users.withLock { $0 } == [] && service.metrics.streams.first?.notPermitted == refused.count)
-        #expect(service.metrics.notices[.notPermitted] == refused.count)
+        #expect(service.metrics.notices[Notice.Kind.notPermitted.rawValue] == refused.count)
         #expect(notices.all(of: .notPermitted).contains { $0.message.contains(refused[0]) })
         let nobody = try await BusStranger.join(bus.bus, as: 65_534)
         for one in guarded {

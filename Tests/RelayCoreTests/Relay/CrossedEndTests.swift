@@ -6,6 +6,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// Relays whose handlers wait until all of them run at the same time, and then do something to the next relay.
 private final class Circle: Sendable {

@@ -2,6 +2,7 @@ import RelayCore
 import RelayTestKit
 import TestTraits
 import Testing
+import RelayInspection
 
 /// As the service has it.
 private enum Parcels1: EventInterface {

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayInspection
 
 @Suite("What a relay counts", .heavy) struct RelayMetricsTests {
     @Test("on the ring: what came, what it overran, and the gaps in its place; the service counts what it sent")

@@ -2,6 +2,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayTestKit
+import RelayWire
 
 /// The log that stands in for a journal pages like one, or the tests that rest on it show nothing.
 @Suite("The log in memory") struct MemoryLogTests {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 private enum Clock1: EventInterface {
     static let name = "org.example.Clock1"

@@ -3,6 +3,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 @Suite("What a service counts", .heavy) struct ServiceMetricsTests {
     @Test("events, subscribers by transport, commands, and refused calls") func counts() async throws {
@@ -11,7 +13,9 @@ import Testing
         let stream = try #require(metrics.streams.first)
         #expect(metrics.streams.count == 1 && stream.interface == Desk1.name && stream.oldest == nil)
         #expect((stream.events, stream.head, stream.subscribers, stream.lag) == (0, 0, 0, nil))
-        #expect(metrics.commands == .init() && !stream.areSignalsPaused && !stream.isRingOpen)
+        #expect(
+            metrics.commands == .init(replied: 0, failed: 0, unreadable: 0) && !stream.areSignalsPaused
+                && !stream.isRingOpen)
         #expect((stream.notPermitted, stream.limitsExceeded) == (0, 0))
 
         for number in 1...5 { try desk.service.publish(Torn(number: Int64(number))) }
@@ -29,7 +33,9 @@ import Testing
         #expect((signals.subscribers, signals.lag, signals.carried, signals.heldBack) == (1, nil, 5, 0))
         #expect(metrics.streams[0].transports[0].carried == 0, "nobody has asked for a ring")
         #expect((metrics.commands.replied, metrics.commands.failed) == (1, 1))
-        #expect(metrics.notices[.notPermitted] == 2 && (metrics.notices[.limitsExceeded] ?? 0) == 0)
+        #expect(
+            metrics.notices[Notice.Kind.notPermitted.rawValue] == 2
+                && (metrics.notices[Notice.Kind.limitsExceeded.rawValue] ?? 0) == 0)
         #expect((metrics.streams[0].notPermitted, metrics.streams[0].limitsExceeded) == (2, 0))
         try await desk.stop()
     }

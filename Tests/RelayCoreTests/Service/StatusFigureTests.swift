@@ -1,6 +1,8 @@
 import Testing
 
+import RelayInspection
 @testable import RelayCore
+import RelayWire
 
 @Suite("What Status counts for monitors") struct StatusFigureTests {
     @Test("each number of an interface has a name, and every way on which events can be left out is among them")

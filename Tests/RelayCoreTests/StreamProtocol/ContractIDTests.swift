@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("The contract's id") struct ContractIDTests {
     private static func fields(_ texts: String...) throws -> [WireField] {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("An event for the log") struct LoggedEventTests {
     @Test("its body has the fields, padding, and the stamp of its place", arguments: 0...17) func entered(

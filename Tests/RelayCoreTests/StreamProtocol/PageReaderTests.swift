@@ -3,6 +3,7 @@ import Testing
 import WireSupport
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Pages of any events, sound and broken", .tags(.g2, .g8)) struct PageReaderTests {
     @Test("pages of events in any mixture are read whole; a broken one only where D-Bus allows it") func pages() throws

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// Each version of the protocol that was ever used, replayed: its relay with the present service, its service with the present relay.
 ///

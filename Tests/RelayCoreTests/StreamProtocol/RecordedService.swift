@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A service that says what was recorded of one.
 final class RecordedService: BusHandler {

@@ -2,6 +2,7 @@ import RelayTestKit
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// What a relay and a service of one version of the protocol said to each other: messages, as they were on the wire.
 struct Recording {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A bus of a test's own, and a loop for its connections.
 final class BusFixture: Sendable {

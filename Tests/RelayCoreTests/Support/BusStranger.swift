@@ -3,6 +3,7 @@ import RelayTestKit
 import Synchronization
 
 @testable import RelayCore
+import RelayWire
 
 /// A connection without any of the relay's care: says what it likes, and keeps what it hears.
 final class BusStranger: BusHandler {

@@ -1,6 +1,7 @@
 import Synchronization
 
 @testable import RelayCore
+import RelayWire
 
 extension ServiceFollower {
     /// Follows a service, with all output given to a closure.

@@ -7,6 +7,7 @@ import Testing
 import WireSupport
 
 @testable import RelayCore
+import RelayWire
 
 /// Connections that send one peer signals with 16 descriptors each, as many as the bus takes: of another user, where
 /// this process may become one.

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Ledger1: EventInterface {
     static let name = "org.example.Ledger1"

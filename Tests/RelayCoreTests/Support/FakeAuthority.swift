@@ -2,6 +2,7 @@ import RelayTestKit
 import Synchronization
 
 @testable import RelayCore
+import RelayWire
 
 /// What answers in polkit's place: a test says what, and when.
 final class FakeAuthority: BusHandler {

@@ -2,6 +2,7 @@ import Glibc
 import Synchronization
 
 @testable import RelayCore
+import RelayWire
 
 /// A service by hand, which says and leaves out what a test wants.
 final class FakeService: BusHandler {

@@ -2,6 +2,7 @@ import RelayTestKit
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A service with a volatile and a durable interface that have documents, and peers that are none of ours.
 final class Office: Sendable {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A subscriber by hand: opens rings over the bus, reads them, sleeps on its page.
 final class RingPeer: Sendable {

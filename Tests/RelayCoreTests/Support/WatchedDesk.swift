@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Watched1: EventInterface {
     static let name = "org.example.Watched1"

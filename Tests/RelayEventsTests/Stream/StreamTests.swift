@@ -67,7 +67,7 @@ import Testing
         await feeding.value
         // And takes nothing from the next.
         publisher.publish(Numbered(number: 7))
-        let iterator = stream.makeAsyncIterator()
+        var iterator = stream.makeAsyncIterator()
         var last: Int?
         while last != 7 { if case .event(let event, _)? = await iterator.next() { last = event.number } }
     }

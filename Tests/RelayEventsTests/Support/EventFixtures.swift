@@ -49,7 +49,7 @@ extension EventStream {
     /// The next so many deliveries, as text: `4`, `gap 1...3 (3, overflow)`, `end`.
     func take(_ count: Int) async -> [String] {
         var texts: [String] = []
-        let iterator = makeAsyncIterator()
+        var iterator = makeAsyncIterator()
         for _ in 0..<count {
             switch await iterator.next() {
             case .event(let event as Numbered, _)?: texts.append("\(event.number)")

@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayWire
+import RelayInspection
 
 enum Shop1: EventInterface {
     static let name = "org.example.Shop1"
@@ -65,7 +67,8 @@ enum OtherShop1: EventInterface {
     private func place(
         _ item: String, key: String?, _ journal: EventJournal, user: UInt32? = 1_000
     ) async throws -> Int64 {
-        try await journal.answer(PlaceOrder(item: item, idempotencyKey: key), from: Self.context(user: user)) { unit in
+        try await journal.storage.answer(PlaceOrder(item: item, idempotencyKey: key), from: Self.context(user: user)) {
+            unit in
             if item == "sold out" { throw PlaceOrder.Refusal.soldOut }
             let insert = "INSERT INTO orders (item) VALUES (?) RETURNING id"
             return PlaceOrder.Reply(orderID: try unit.query(SQL(insert, [SQLValue(item)])) { try $0[0] }[0])
@@ -111,7 +114,7 @@ enum OtherShop1: EventInterface {
         }
         let runs = Mutex(0)
         for _ in 1...2 {
-            _ = try await journal.answer(CancelOrder(orderID: 1), from: Self.context()) { _ in
+            _ = try await journal.storage.answer(CancelOrder(orderID: 1), from: Self.context()) { _ in
                 runs.withLock { $0 += 1 }
                 return NoReply()
             }
@@ -227,7 +230,7 @@ enum OtherShop1: EventInterface {
     @Test("a reply of an earlier version is read by the later one, or refused") func versions() async throws {
         let journal = try await opened(TestFolder())
         #expect(try await place("lamp", key: "a", journal) == 1)
-        let later = try await journal.answer(
+        let later = try await journal.storage.answer(
             LaterShop1.PlaceOrder(item: "lamp", idempotencyKey: "a"), from: Self.context()
         ) { _ in
             Issue.record("ran again")
@@ -235,7 +238,7 @@ enum OtherShop1: EventInterface {
         }
         #expect(later == .init(orderID: 1, dueInDays: nil))
         let error = await #expect(throws: RelayError.self) {
-            _ = try await journal.answer(
+            _ = try await journal.storage.answer(
                 OtherShop1.PlaceOrder(item: "lamp", idempotencyKey: "a"), from: Self.context()
             ) { _ in .init(orderID: "x") }
         }
@@ -247,14 +250,16 @@ enum OtherShop1: EventInterface {
         let runs = Mutex(0)
         let part = FirstParts.Part(title: "lamp", count: 2)
         func first(_ parts: [FirstParts.Part]) async throws -> FirstParts.Reply {
-            try await journal.answer(FirstParts(title: "t", parts: parts, idempotencyKey: "a"), from: Self.context()) {
+            try await journal.storage.answer(
+                FirstParts(title: "t", parts: parts, idempotencyKey: "a"), from: Self.context()
+            ) {
                 _ in
                 runs.withLock { $0 += 1 }
                 return FirstParts.Reply(parts: parts)
             }
         }
         func second(_ command: SecondParts) async throws -> SecondParts.Reply {
-            try await journal.answer(command, from: Self.context()) { _ in
+            try await journal.storage.answer(command, from: Self.context()) { _ in
                 runs.withLock { $0 += 1 }
                 return SecondParts.Reply(note: nil, parts: command.parts)
             }
@@ -281,7 +286,7 @@ enum OtherShop1: EventInterface {
         }
         let journal = try await opened(TestFolder())
         let error = await #expect(throws: RelayError.self) {
-            _ = try await journal.answer(Fill(idempotencyKey: "a"), from: Self.context()) { unit in
+            _ = try await journal.storage.answer(Fill(idempotencyKey: "a"), from: Self.context()) { unit in
                 try unit.execute("INSERT INTO orders (item) VALUES ('x')")
                 return Fill.Reply(bytes: [UInt8](repeating: 0, count: 2 << 20))
             }

@@ -27,7 +27,7 @@ private final class Answers: Sendable {
     /// The number of the run that answered.
     @discardableResult func call(_ key: String, user: UInt32 = 1, _ journal: EventJournal) async throws -> Int64 {
         let context = CommandContext(peer: Peer(uniqueName: ":1.7", userID: user))
-        return try await journal.answer(PlaceOrder(item: "", idempotencyKey: key), from: context) { _ in
+        return try await journal.storage.answer(PlaceOrder(item: "", idempotencyKey: key), from: context) { _ in
             PlaceOrder.Reply(orderID: self.runs.withLock { runs in (runs, runs += 1).0 })
         }.orderID
     }

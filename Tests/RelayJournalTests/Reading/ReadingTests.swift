@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayWire
 
 @Suite("Reading", .heavy, .tags(.g2)) struct ReadingTests {
     @Test("a page ends at the limit, at the bytes, and at the names") func bounds() async throws {

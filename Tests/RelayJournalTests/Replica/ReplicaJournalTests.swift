@@ -5,6 +5,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayJournal
+import RelayWire
 
 @Suite("A mirror's journal", .heavy, .tags(.g2, .g5, .g6)) struct ReplicaJournalTests {
     private typealias Part = ReplicaTransaction.Part

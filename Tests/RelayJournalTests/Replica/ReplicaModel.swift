@@ -2,6 +2,7 @@ import RelayCore
 import RelayTestKit
 
 @testable import RelayJournal
+import RelayWire
 
 /// An origin, and what a replica of it must have: in memory.
 struct ReplicaModel {

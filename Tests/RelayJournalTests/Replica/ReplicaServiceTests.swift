@@ -5,6 +5,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayJournal
+import RelayWire
 
 private enum Till1: EventInterface {
     static let name = "org.example.MirroredTill1"

@@ -4,7 +4,6 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
-
 @Suite("Values of SQL", .heavy, .tags(.g8)) struct SQLValueTests {
     private enum Priority: Int, SQLStorable { case normal = 1, urgent }
     private enum Place: String, SQLStorable { case attic, cellar }

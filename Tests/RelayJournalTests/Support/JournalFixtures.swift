@@ -4,6 +4,7 @@ import RelayTestKit
 import Synchronization
 
 @testable import RelayJournal
+import RelayWire
 
 extension TestFolder {
     /// The journal's file.
@@ -56,7 +57,7 @@ struct Moved: DomainEvent {
 struct LedgerEncoder: EventEncoder {
     var moved: @Sendable (Int64) -> Void = { _ in }
 
-    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent {
+    func encode<E: StreamEntry>(_ event: E) throws -> EncodedEvent {
         switch event {
         case let event as Booked: return Self.booked(event.amount, event.text)
         case let event as Closed:

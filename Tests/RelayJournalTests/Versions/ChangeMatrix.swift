@@ -92,8 +92,8 @@ final class ChangeWorld: Sendable {
     // MARK: Events
 
     /// The first deliveries of a type, from the beginning of the journal.
-    func first<E: DomainEvent>(_ count: Int, _ type: E.Type, by relay: EventRelay) async throws -> [Delivery<E>] {
-        var found: [Delivery<E>] = []
+    func first<E: DomainEvent>(_ count: Int, _ type: E.Type, by relay: EventRelay) async throws -> [EventOrGap<E>] {
+        var found: [EventOrGap<E>] = []
         for await delivery in try relay.events(of: type, from: .beginning) {
             found.append(delivery)
             if found.count == count { break }
@@ -143,7 +143,7 @@ extension ChangeRow {
         }
     }
     private static func cell<E: Equatable>(
-        _ delivery: Delivery<E>, _ expected: E?, _ word: ChangeCell
+        _ delivery: EventOrGap<E>, _ expected: E?, _ word: ChangeCell
     ) -> ChangeCell {
         switch (delivery, expected) {
         case (.event(let event, _), let expected?): event == expected ? word : .wrong

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayWire
 
 @Suite("Every change of a contract", .heavy, .tags(.g2, .g6)) struct ChangeMatrixTests {
     private static let rows = ChangeRows.events + ChangeRows.commands + ChangeRows.others

@@ -137,6 +137,6 @@ extension ChangeRows {
     }
 }
 
-extension Delivery {
+extension EventOrGap {
     fileprivate var payload: Payload? { if case .event(let event, _) = self { event } else { nil } }
 }

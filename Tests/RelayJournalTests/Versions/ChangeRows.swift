@@ -1,7 +1,6 @@
 import RelayCore
 
 @testable import RelayJournal
-
 /// The rows of EVOLUTION's table.
 enum ChangeRows {
     static let events: [ChangeRow] = [

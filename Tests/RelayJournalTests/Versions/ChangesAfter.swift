@@ -1,5 +1,4 @@
 import RelayCore
-
 /// The contract of `Before`, one release later.
 enum After {
     enum Shop1: EventInterface {

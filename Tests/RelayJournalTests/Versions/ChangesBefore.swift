@@ -1,5 +1,4 @@
 import RelayCore
-
 /// A contract as the first release has it: each member changes in one way. `After` has the next release.
 enum Before {
     enum Shop1: EventInterface {

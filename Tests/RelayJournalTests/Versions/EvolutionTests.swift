@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayWire
+import RelayInspection
 
 @Suite("Contracts that change", .heavy, .tags(.g2, .g6)) struct EvolutionTests {
     private static let name = "org.example.Printer"

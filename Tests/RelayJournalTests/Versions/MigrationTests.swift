@@ -1,10 +1,12 @@
 import Glibc
 import RelayCore
+import RelayInspection
 import RelayTestKit
 import TestTraits
 import Testing
 
 @testable import RelayJournal
+import RelayInspection
 
 @Suite("Migrations of a program's tables", .heavy, .tags(.g5, .g6)) struct MigrationTests {
     private static let jobs = Migration(

@@ -1,6 +1,7 @@
 import RelayCore
 
 @testable import RelayMirrors
+import RelayWire
 
 /// What the messages of a channel come to, for somebody who reads them all, from the first one on: made with nothing of
 /// the mirror's own decisions.

@@ -2,7 +2,6 @@ import RelayCore
 import Synchronization
 
 @testable import RelayMirrors
-
 /// A carrier that fails as a test says: at each call of its connections.
 final class FaultyCarrier: MirrorCarrier {
     enum Fault {

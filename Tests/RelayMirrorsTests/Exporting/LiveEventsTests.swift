@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayMirrors
+import RelayWire
 
 @Suite("Events by signals, for an exporter", .tags(.g2)) struct LiveEventsTests {
     private func body(_ sequence: UInt64, size: Int = 0) -> [UInt8] {

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayMirrors
+import RelayWire
 
 @Suite("All runs of a journal, page by page", .heavy, .tags(.g6)) struct RunPagesTests {
     private let press: ExportedPress

@@ -3,6 +3,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayMirrors
+import RelayWire
 
 @Suite("Messages of mirrors, in bytes", .tags(.g8)) struct MirrorMessageTests {
     private static let schemas: [UInt32: EventSchema] = [

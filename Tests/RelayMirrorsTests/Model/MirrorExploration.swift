@@ -1,6 +1,5 @@
 import TestTraits
 import Testing
-
 /// All that can happen to a mirror from some state on, up to so many steps.
 struct MirrorExploration: Sendable, CustomTestStringConvertible {
     typealias Input = MirrorWorld.Input

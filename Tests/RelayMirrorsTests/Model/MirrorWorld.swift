@@ -1,7 +1,6 @@
 import RelayCore
 
 @testable import RelayMirrors
-
 /// An origin, its exporter, a channel, a mirror, and a subscriber of the mirror, as a value that takes inputs.
 struct MirrorWorld: Hashable {
     enum Input: CaseIterable {

@@ -1,7 +1,6 @@
 import RelayCore
 
 @testable import RelayMirrors
-
 /// A mirror with its file and its name on a bus, as a value.
 struct ModelMirror: Hashable {
     /// What is in the file.

@@ -2,6 +2,7 @@ import RelayCore
 import TestSupport
 
 @testable import RelayMirrors
+import RelayWire
 
 /// Writes a channel of `Ledger1` as an exporter would, at a test's word.
 final class ChannelAuthor {

@@ -75,7 +75,7 @@ private final class Household: Sendable {
         return relay
     }
     func follow(_ relay: EventRelay) throws -> Subscription {
-        try relay.follow(Chores1.self, from: ListChores()) { [states] in
+        try relay.follow(Chores1.self, asking: ListChores()) { [states] in
             states.add($0.titles)
         } then: { [changes] change in
             if case .added(let chore) = change { changes.add(chore.title) }

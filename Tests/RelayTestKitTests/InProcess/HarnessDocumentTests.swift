@@ -32,7 +32,7 @@ struct Lamp: EditableDocument {
         relay.activate()
         let view = LampView()
 
-        let lamp = Document(Lamp.initial)
+        let lamp = LocalDocument(Lamp.initial)
         lamp.addView(view, key: "list")
         let following = try relay.follow(Lamp.self, into: lamp) { print($0.message) }
         try await relay.update(Lamp.self) { $0.brightness += 1 }
@@ -43,7 +43,11 @@ struct Lamp: EditableDocument {
             try await service.document(Lamp.self).set(Lamp(brightness: brightness, colour: "red"))
         }
         #expect(await eventually { view.shown == [0, 1, 2, 3] })
-        #expect(await relay.outcome(ofSubmitting: Lamp.initial, basedOn: present.version) == .conflict)
+        await #expect {
+            try await relay.submit(Lamp.initial, basedOn: present.version)
+        } throws: {
+            .conflict ~= $0
+        }
         #expect(lamp.state == Lamp(brightness: 3, colour: "red"))
         following.cancel()
     }
@@ -71,7 +75,7 @@ struct Lamp: EditableDocument {
         /// The thread that drains; 0: none does.
         let loop = Mutex<UInt>(0)
         let reports = Mutex<[Bool]>([])
-        let following = try relay.follow(Later1.Fan.self, into: Document(Later1.Fan.initial)) { _ in
+        let following = try relay.follow(Later1.Fan.self, into: LocalDocument(Later1.Fan.initial)) { _ in
             let isOnLoop = loop.withLock { $0 == pthread_self() }
             reports.withLock { $0.append(isOnLoop) }
         }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayTestKit
+import RelayWire
 
 /// What the bus within a process alone does.
 @Suite("The bus within a process") struct InProcessTests {

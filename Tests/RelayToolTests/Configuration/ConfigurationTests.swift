@@ -2,7 +2,6 @@ import Glibc
 import RelayTestKit
 import RelayTool
 import Testing
-
 @Suite("Configuration files") struct ConfigurationTests {
     private typealias Assignment = ConfigurationFile.Assignment
 

@@ -2,7 +2,6 @@ import TestTraits
 import Testing
 
 @testable import RelayTool
-
 @Suite("Kinds of values on the command line", .tags(.g8))
 struct ValueKindTests {
     private enum Fruit: String, CaseIterable { case apple, pear, plum }

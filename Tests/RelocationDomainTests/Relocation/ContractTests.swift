@@ -1,6 +1,8 @@
 import RelayCore
+import RelayTestKit
 import Relocation
 import Testing
+import RelayWire
 
 @Suite("The relocation contract")
 struct ContractTests {
@@ -31,7 +33,7 @@ struct ContractTests {
     func eventForms() throws {
         #expect(Set(Relocation1.contract.events.map { $0.name }) == Set(Self.events.keys))
         #expect(Relocation1.contract.events.count == Self.events.count)
-        func check<E: DomainEvent>(_ type: E.Type) throws {
+        func check<E: StreamEntry>(_ type: E.Type) throws {
             let schema = try WireSchema(event: type)
             #expect(schema.fields.map(\.name) == Self.events[E.name]?.names, "\(E.name)")
             #expect(schema.signature == Self.events[E.name]?.signature, "\(E.name)")

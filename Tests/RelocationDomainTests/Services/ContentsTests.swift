@@ -8,6 +8,7 @@ import Synchronization
 import TestSupport
 import TestTraits
 import Testing
+import RelayWire
 
 @Suite("Pages of what is in which box", .heavy, .tags(.g2))
 struct ContentsTests {

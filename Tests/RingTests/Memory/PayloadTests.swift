@@ -2,6 +2,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("The ring's payloads", .heavy, .tags(.g8)) struct PayloadTests {
     /// How a program decodes what a sender's ring carries of one event.

@@ -4,7 +4,6 @@ import Glibc
 import RelayCore
 import TestTraits
 import Testing
-
 @Suite("Sealed memory", .heavy, .tags(.g8)) struct SealedMemoryTests {
     @Test("a share of a ring has flags of its own, can be read, and no more") func shares() throws {
         let pair = try Pair()

@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import TestTraits
 import Testing
+import RelayWire
 
 extension RingEvent {
     fileprivate static var any: RingEvent { RingEvent(name: "Any") }

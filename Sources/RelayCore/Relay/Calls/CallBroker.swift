@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Commands on their way: sent to the owner, waiting until it and its contract are known, or answered and waiting for
 /// the events before the answer.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// How a command is called by one contract: made once for it.
 struct CallPlan: Sendable {
     /// The object that runs it for this contract only.

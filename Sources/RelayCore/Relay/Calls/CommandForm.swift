@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What this program sends and reads of a command, and what that becomes by a service's contract.
 final class CommandForm: @unchecked Sendable {  // Immutable but for the plan, which is used in a turn of the loop only.
     let interface: String

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A command's codec without its type: what the relay's table holds.
 protocol RelayCommandCodec: AnyObject, Sendable {}
 

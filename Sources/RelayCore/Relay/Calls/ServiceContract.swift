@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// What a service has reported of its interfaces: how its commands are called.
 final class ServiceContract: Sendable {

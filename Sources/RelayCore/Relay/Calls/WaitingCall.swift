@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A call that was made, and how it ends.
 final class WaitingCall: Sendable {
     /// As this program makes it.

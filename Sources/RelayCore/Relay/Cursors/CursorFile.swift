@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import RelayWire
 
 /// One named cursor: its lock, its file, and what is yet to be written.
 ///

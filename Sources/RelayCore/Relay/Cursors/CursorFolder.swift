@@ -1,4 +1,5 @@
 import Glibc
+import RelayWire
 
 /// Where the cursors of a service are kept that a program has: in a folder of the user's own, which nobody else can
 /// write to.

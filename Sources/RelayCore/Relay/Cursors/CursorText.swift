@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A cursor file's content, as a value.
 ///
 ///     relay-cursor 3

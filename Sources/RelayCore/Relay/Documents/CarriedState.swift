@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A document's next state as its service has it: what this program knows of it, and what it does not know.
 ///
 /// A program of another version than the service's must not erase what it does not know. Fields that the service has

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// States of documents as their service sent them: what submissions are based on, where the service has the document in
 /// another version than this program.

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Reads the present state of a service's document, by the schema that the service has for it.
 final class DocumentReader<Document: DomainDocument>: Sendable {

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Submissions to a service that has the document in another version than this program.
 extension EventRelay {
     /// Submits a document's next state.

@@ -8,13 +8,21 @@ extension EventRelay {
     /// for try await present in try relay.states(of: Inventory.self) { print(present.state.boxes.count) }
     /// ```
     ///
-    /// The sequence begins when it is created. ``DocumentStates`` describes its order, isolation, loss and
-    /// cancellation.
+    /// The sequence begins when it is created.
     ///
+    /// - Order: versions ascend. Consecutive states differ.
+    /// - Isolation: from any task. Use one consumer: two loops would divide the states between them.
+    /// - Loss: a slow consumer loses no state of a durable interface. If states are missing, the relay reads the
+    ///   present state and yields it next. While the service is away, the last state remains valid.
+    /// - Cancellation: the sequence ends when its last copy and iterator are released, or when its relay ends. In a
+    ///   cancelled task `next()` returns nil.
     /// - Parameter document: the document.
-    /// - Returns: the sequence.
+    /// - Returns: the sequence. It throws what no retry can fix: `.schemaMismatch` for a document of another version,
+    ///   `.notFound`, `.notPermitted`.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
-    public func states<Document: DomainDocument>(of document: Document.Type) throws -> DocumentStates<Document> {
+    public func states<Document: DomainDocument>(
+        of document: Document.Type
+    ) throws -> some AsyncSequence<VersionedState<Document>, RelayError> & Sendable {
         let handOver = HandOver<VersionedState<Document>>()
         let body = try follow(
             document, DeliveryRoute.task(.background), .standard, .async { await handOver.give($0) },
@@ -63,7 +71,7 @@ extension EventRelay {
     /// Keeps a document of this process in step with a service's document, so that its views show the service's state.
     ///
     /// ```swift
-    /// let inventory = Document(Inventory.initial)
+    /// let inventory = LocalDocument(Inventory.initial)
     /// inventory.addView(boxList, key: "list")
     /// let following = try relay.follow(Inventory.self, into: inventory) { [weak self] in self?.trouble = $0.message }
     /// ```
@@ -80,7 +88,7 @@ extension EventRelay {
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
     public func follow<State: DomainDocument>(
-        _ document: State.Type, into local: Document<State>,
+        _ document: State.Type, into local: LocalDocument<State>,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
         try follow(document, setting: { local.set($0) }, onFailure)
@@ -97,7 +105,7 @@ extension EventRelay {
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
     public func follow<State: DomainDocument>(
-        _ document: State.Type, into local: Document<State?>,
+        _ document: State.Type, into local: LocalDocument<State?>,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
         try follow(document, setting: { local.set($0) }, onFailure)
@@ -131,7 +139,7 @@ extension EventRelay {
         _ handler: Handler<VersionedState<Document>>, onFailure: Handler<RelayError>,
         onEnd: @escaping @Sendable () -> Void = {}, maySuspend: Bool = false
     ) throws -> SnapshotFollower<Document, VersionedState<Document>> {
-        let source = try source(of: document, from: .now, buffer)
+        let source = try source(event: document, from: .now, buffer)
         let reader = try DocumentReader<Document>()
         let onState = newsOnly(handler)
         let body = SnapshotFollower<Document, VersionedState<Document>>(

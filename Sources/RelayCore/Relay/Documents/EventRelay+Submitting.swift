@@ -1,18 +1,7 @@
 /// Changes of a service's documents.
 extension EventRelay {
-    /// Submits a document's next state once, and returns how the submission ended. Use this to handle each outcome.
-    ///
-    /// Submitting a read-only document does not compile.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Parameter version: the version that it is based on.
-    /// - Parameter idempotencyKey: at most 255 bytes that identify this submission; nil means a random key. A
-    ///   repetition with the same key changes nothing and has the outcome of the first submission. So after an error
-    ///   whose `mayHaveRun` is true, submit the same state again with the same key. If the service has forgotten the
-    ///   first submission, and the document has changed since, the repetition fails with `.outcomeUnknown`.
-    /// - Parameter timeout: how long to wait.
-    /// - Returns: the new version, a conflict, the refusal, or the failure, as with ``outcome(of:timeout:)``.
-    public func outcome<Document: EditableDocument>(
+    /// Submits a document's next state once, and returns how that ended: for `submit` and `update`.
+    package func outcome<Document: EditableDocument>(
         ofSubmitting state: Document, basedOn version: DocumentVersion, idempotencyKey: String? = nil,
         timeout: Duration = .seconds(25)
     ) async -> SubmitOutcome<Document> {
@@ -28,7 +17,8 @@ extension EventRelay {
             SubmitDocument(state, basedOn: version, idempotencyKey: idempotencyKey), isRepeated: isRepeated,
             timeout: timeout)
     }
-    /// Submits a document's next state once, and returns the new version. Use this if every other outcome is an error.
+    /// Submits a document's next state once, and returns the new version. Submitting a read-only document does not
+    /// compile.
     ///
     /// ```swift
     /// let present = try await relay.snapshot(of: PrinterSettings.self)
@@ -37,11 +27,12 @@ extension EventRelay {
     /// do { try await relay.submit(next, basedOn: present.version) } catch .conflict { reload() }
     /// ```
     ///
-    /// In all other respects it works like ``outcome(ofSubmitting:basedOn:idempotencyKey:timeout:)``.
-    ///
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
-    /// - Parameter idempotencyKey: identifies this submission.
+    /// - Parameter idempotencyKey: at most 255 bytes that identify this submission; nil means a random key. A
+    ///   repetition with the same key changes nothing and has the outcome of the first submission. So after an error
+    ///   whose `mayHaveRun` is true, submit the same state again with the same key. If the service has forgotten the
+    ///   first submission, and the document has changed since, the repetition fails with `.outcomeUnknown`.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the document's version after the submission.
     /// - Throws: the document's `Refusal` as it is; `.conflict` if it has another version than `version`; or as with

@@ -1,5 +1,4 @@
 import Synchronization
-
 /// Hands values from one task to another, one at a time: the giver waits until its value was taken.
 final class HandOver<Value: Sendable>: Sendable {
     private typealias Takers = QueueConsumer<Value?>

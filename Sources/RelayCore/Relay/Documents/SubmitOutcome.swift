@@ -11,7 +11,7 @@
 /// ```
 ///
 /// A document without a `Refusal` needs no case for refusals.
-public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
+package enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
     /// The submission was accepted, and the document has this version. If the document already had an equal state, this
     /// is the version of that state.
     case success(DocumentVersion)
@@ -26,7 +26,7 @@ public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
     ///
     /// - Returns: the document's version after the submission.
     /// - Throws: the document's `Refusal` as it is; `.conflict`; or the error of ``failed(_:)``.
-    public func get() throws -> DocumentVersion {
+    package func get() throws -> DocumentVersion {
         switch self {
         case .success(let version): return version
         case .conflict:

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What the bodies of one event are, as its owner reports them: whole ones, by the schema that they were written with,
 /// or payloads of a ring, which are the fields alone. Each body is read by its format.
 package final class EventFormat: Sendable {

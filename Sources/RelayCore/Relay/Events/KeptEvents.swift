@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Events that wait, as they came: a page of the journal, one signal, or one payload of a ring.
 final class KeptEvents: Sendable {
     /// What events of a page that follow each other have in common.

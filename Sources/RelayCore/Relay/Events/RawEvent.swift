@@ -1,3 +1,5 @@
+import RelayWire
+
 /// An event on its way, as it lies where an inlet or a page has it. Valid during the call that shows it, and so is its
 /// format: it is not counted, since counting it at each hand would cost more than an event.
 package struct RawEvent {

@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// The formats of an interface's events, by schema number, as its present service reports them. Some are of rows that
 /// older versions of it wrote.
 package final class StreamSchemas: Sendable {

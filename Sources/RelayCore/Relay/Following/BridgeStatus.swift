@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The status of a bridge, for people and for programs that watch it.
 package enum Bridge1: EventInterface {
     package static let name = MirrorName.bridge

@@ -1,22 +1,11 @@
-public import RelayEvents
+package import RelayEvents
+package import RelayWire
 import Synchronization
 
-/// The events of an interface of any service, without their Swift types: an asynchronous sequence, and a queue for
-/// programs with a loop of their own.
+/// The events of an interface of any service, without their Swift types, as a queue for programs with a loop of their own.
 ///
 /// ```swift
-/// for await delivery in try relay.envelopes(of: "org.example.Printing1", from: .beginning) {
-///     switch delivery {
-///     case .event(let event, let stamp): print(stamp.sequence, event.name, try event.values())
-///     case .gap(let gap): print("missing", gap.sequences)
-///     }
-/// }
-/// ```
-///
-/// A program with a loop of its own takes what there is with ``poll()``, and acknowledges it when it has handled it:
-///
-/// ```swift
-/// let stream = try relay.envelopes(of: "org.example.Printing1", from: .resuming("ledger")) {
+/// let stream = try relay.polledEnvelopes(of: "org.example.Printing1", from: .resuming("ledger")) {
 ///     // There is something to take: wakes the loop up, which does this.
 /// }
 /// while let delivery = stream.poll() {
@@ -26,14 +15,12 @@ import Synchronization
 /// ```
 ///
 /// - Order: that of the interface.
-/// - Isolation: from any thread or task. Use one consumer, in one of the two ways.
-/// - Loss: a gap stands in place of the missing events. The stream never throws.
+/// - Isolation: from any thread.
+/// - Loss: a gap stands in place of the missing events.
 /// - Memory: two pages of the journal, and the buffer's limit of live events, however slow the consumer is.
-/// - Cancellation: ``cancel()``, or the release of the stream and its iterator. When the relay ends, the stream yields
-///   what it holds, then ends.
-public final class EnvelopeStream: AsyncSequence, Sendable {
-    public typealias Element = Delivery<Envelope>
-    public typealias Failure = Never
+/// - Cancellation: ``cancel()``, or the release of the stream. When the relay ends, the stream has what it holds, and
+///   then nothing.
+package final class EnvelopeStream: Sendable {
     private let source: ReplaySource<Envelope>
     private let pulled: ReplayStream<Envelope>
 
@@ -46,12 +33,11 @@ public final class EnvelopeStream: AsyncSequence, Sendable {
     /// The next event or gap, without waiting.
     ///
     /// - Returns: nil if there is none now, or none any more: see ``isOver``.
-    public func poll() -> Delivery<Envelope>? { pulled.take() }
-    /// Marks everything up to a delivery as handled, so that a position named by `.resuming` may pass it. In order. An
-    /// iterator does this when it is asked for the next delivery.
+    package func poll() -> EventOrGap<Envelope>? { pulled.take() }
+    /// Marks everything up to a delivery as handled, so that a position named by `.resuming` may pass it. In order.
     ///
     /// - Parameter delivery: what ``poll()`` returned.
-    public func acknowledge(_ delivery: Delivery<Envelope>) {
+    package func acknowledge(_ delivery: EventOrGap<Envelope>) {
         switch delivery {
         case .event(_, let stamp):
             source.acknowledge(ReplayBuffer.Place(epoch: stamp.epoch, sequence: stamp.sequence))
@@ -59,25 +45,14 @@ public final class EnvelopeStream: AsyncSequence, Sendable {
         }
     }
     /// Whether everything was taken that the service had when the stream began. What comes now is news.
-    public var isCaughtUp: Bool { pulled.isCaughtUp }
+    package var isCaughtUp: Bool { pulled.isCaughtUp }
     /// Whether nothing comes any more, and everything was taken.
-    public var isOver: Bool { source.feed.isOver }
+    package var isOver: Bool { source.feed.isOver }
     /// Ends the stream, and writes its position. The position's name is free when this returns. Any number of times.
     ///
     /// - Returns: false if the position could not be written: what was acknowledged last will come again.
-    @discardableResult public func cancel() -> Bool {
+    @discardableResult package func cancel() -> Bool {
         source.cancel()
         return !source.hasUnwrittenPlace
-    }
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
-
-    /// The iterator of an ``EnvelopeStream``.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let stream: EnvelopeStream
-
-        public func next() async -> Delivery<Envelope>? { await next(isolation: nil) }
-        public func next(isolation: isolated (any Actor)?) async -> Delivery<Envelope>? {
-            await stream.pulled.next(isolation: isolation)
-        }
     }
 }

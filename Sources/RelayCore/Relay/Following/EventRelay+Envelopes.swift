@@ -1,3 +1,5 @@
+public import RelayWire
+
 /// Events and contracts of any service, without Swift types.
 extension EventRelay {
     /// All events of an interface, beginning at `start`, without their Swift types.
@@ -8,22 +10,37 @@ extension EventRelay {
     /// - Parameter names: the names of the events; nil stands for all.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
-    /// - Parameter onNews: is called when there is something to take after ``EnvelopeStream/poll()`` returned nil. It
-    ///   runs on the relay's thread, and must not wait.
     /// - Returns: the stream.
     /// - Throws: `.invalidArgument` for a name that no interface has. Otherwise as
     ///   ``subscribe(to:from:buffer:_:onGap:)``.
     public func envelopes(
         of interface: String, named names: Set<String>? = nil, from start: StreamPosition = .now,
+        buffer: EventBuffer = .standard
+    ) throws -> EventStream<Envelope> {
+        let source = try envelopeSource(of: interface, named: names, from: start, buffer)
+        source.begin()
+        return EventStream(ReplayStream(source.source))
+    }
+    /// The same, for programs with a loop of their own: see ``EnvelopeStream``.
+    ///
+    /// - Parameter onNews: is called when there is something to take after `poll()` returned nil. It runs on the relay's
+    ///   thread, and must not wait.
+    package func polledEnvelopes(
+        of interface: String, named names: Set<String>? = nil, from start: StreamPosition = .now,
         buffer: EventBuffer = .standard, onNews: (@Sendable () -> Void)? = nil
     ) throws -> EnvelopeStream {
-        try BusNames.check(interface, as: .interface)
-        let decoding = ReplayDecoding(interface: interface, names: names)
-        let source = try follower.source(interface, names: names, from: start, buffer, decoding)
+        let source = try envelopeSource(of: interface, named: names, from: start, buffer)
         // Before anything fills it.
         let stream = EnvelopeStream(source.source, onNews: onNews)
         source.begin()
         return stream
+    }
+    private func envelopeSource(
+        of interface: String, named names: Set<String>?, from start: StreamPosition, _ buffer: EventBuffer
+    ) throws -> BegunSource<Envelope> {
+        try BusNames.check(interface, as: .interface)
+        return try follower.source(
+            interface, names: names, from: start, buffer, ReplayDecoding(interface: interface, names: names))
     }
     /// The contracts of the service's interfaces, in the order of their names.
     ///

@@ -2,7 +2,7 @@ extension EventRelay {
     /// Follows a state: calls `state` with the reply to a query, then `change` with each event that came after it.
     ///
     /// ```swift
-    /// let following = try relay.follow(Orders1.self, from: ListOrders()) { [weak self] reply in
+    /// let following = try relay.follow(Orders1.self, asking: ListOrders()) { [weak self] reply in
     ///     self?.orders = reply.orders
     /// } then: { [weak self] event in
     ///     self?.apply(event)
@@ -32,7 +32,7 @@ extension EventRelay {
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for an interface that the relay was not made for.
     public func follow<I: EnumInterface, Query: Command<I>>(
-        _ interface: I.Type, from query: Query, buffer: EventBuffer = .standard,
+        _ interface: I.Type, asking query: Query, buffer: EventBuffer = .standard,
         @_inheritActorContext _ state: @escaping @isolated(any) @Sendable (Query.Reply) -> Void,
         @_inheritActorContext then change: @escaping @isolated(any) @Sendable (I) -> Void,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
@@ -50,7 +50,7 @@ extension EventRelay {
     /// Follows a state that comes in pages: calls `state` with all pages, in order, then `change` with each event after
     /// the first page.
     ///
-    /// Order, isolation, loss and cancellation are those of ``follow(_:from:buffer:_:then:onFailure:)``.
+    /// Order, isolation, loss and cancellation are those of ``follow(_:asking:buffer:_:then:onFailure:)``.
     ///
     /// Later pages already include some of these events. So `change` gets each event's stamp; compare it with the
     /// position of the page that the event concerns.

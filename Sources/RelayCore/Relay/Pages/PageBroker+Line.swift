@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Pages of a long replay come through a socket that the owner was given, and not through the bus.
 extension PageBroker {

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// `Read`: pages of the journal, one request at a time for a service, for the member whose turn it is.
 ///

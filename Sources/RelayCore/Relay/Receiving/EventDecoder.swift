@@ -1,9 +1,10 @@
 import Glibc
 import Synchronization
+import RelayWire
 
 /// Decodes events of one type, each as its format says. From any thread.
 class AnyEventDecoder: @unchecked Sendable {  // Its only subclass guards what changes.
-    func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { fatalError("AnyEventDecoder is abstract") }
+    func anyEvent(_ raw: RawEvent) throws -> any StreamEntry { fatalError("AnyEventDecoder is abstract") }
 }
 
 /// How bodies of one format become events of a type, or why they cannot. Of no type: a generic one's metadata is looked
@@ -38,7 +39,7 @@ private struct DecodingPlans {
 }
 
 /// The decoder of a known type.
-final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
+final class EventDecoder<E: StreamEntry>: AnyEventDecoder, @unchecked Sendable {
     private let codec: WireCodec<E>
     private let form: WireForm
     private let own: DecodingPlan
@@ -54,7 +55,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         entry = try RingEvent(type)
     }
 
-    override func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { try event(raw) }
+    override func anyEvent(_ raw: RawEvent) throws -> any StreamEntry { try event(raw) }
 
     /// Throws `SchemaMismatch` for one that its format makes unreadable, and what the codec throws for its bytes.
     func event(_ raw: RawEvent) throws -> E { try event(raw, plan(for: raw)) }

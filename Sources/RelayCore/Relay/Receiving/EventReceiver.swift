@@ -34,7 +34,7 @@ class AnyReceiver: @unchecked Sendable {  // In a turn of the loop only.
 }
 
 /// Delivers events of one type to the relay's publisher.
-final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
+final class EventReceiver<E: StreamEntry>: AnyReceiver, @unchecked Sendable {
     private let decoder: EventDecoder<E>
     private var hasReportedMismatch = false
 

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Turns subscriptions to event types into what the follower asks the bus for.
 final class RelayInterests: InterestObserver {
@@ -31,8 +32,8 @@ final class RelayInterests: InterestObserver {
     }
     /// Nothing brings a domain event that is of none of the relay's contracts. Any other event is the process's own.
     func objection<E: Event>(to type: E.Type) -> Gap? {
-        guard places[ObjectIdentifier(type)] == nil, let type = type as? any DomainEvent.Type else { return nil }
-        func text<D: DomainEvent>(_ type: D.Type) -> String { interfaces.unlisted(D.Interface.self, D.name) }
+        guard places[ObjectIdentifier(type)] == nil, let type = type as? any StreamEntry.Type else { return nil }
+        func text<D: StreamEntry>(_ type: D.Type) -> String { interfaces.unlisted(D.Interface.self, D.name) }
         let text = text(type)
         if isFirst(ObjectIdentifier(type)) { notices.report(.notFollowed, .error, text) }
         return Gap(1...UInt64.max, epoch: 0, count: nil, reason: .notFollowed, detail: text)
@@ -90,7 +91,7 @@ struct RelayContract {
         for type in I.contract.commands { try add(command: type) }
         for type in I.contract.documents { try add(document: type) }
     }
-    private mutating func add<E: DomainEvent>(event type: E.Type) throws {
+    private mutating func add<E: StreamEntry>(event type: E.Type) throws {
         interests[ObjectIdentifier(type)] = RelayInterests.Place(interface: E.Interface.name, event: E.name)
         receivers[E.Interface.name, default: [:]][E.name] = try EventReceiver(type)
     }

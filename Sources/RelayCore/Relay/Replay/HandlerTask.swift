@@ -34,6 +34,7 @@ final class HandlerTask<Payload: Sendable>: Sendable {
 protocol TaskSubscription: AwaitableSubscription {
     associatedtype Payload: Sendable
     var calls: HandlerTask<Payload> { get }
+    func begin()
 }
 
 extension TaskSubscription {

@@ -3,9 +3,15 @@ import Synchronization
 /// A positioned subscription whose handler is called for several keys at the same time, and in order for each.
 ///
 /// The position is at the lowest event that is not handled. A gap comes when everything before it was handled.
-final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubscription {
+final class KeyedHandler<Payload: Sendable>: TaskSubscription {
+    private struct Key: Hashable, @unchecked Sendable {  // Made from a sendable value.
+        let value: AnyHashable
+        init(_ value: some Hashable & Sendable) { self.value = AnyHashable(value) }
+    }
     private struct Work: Sendable {
         let payload: Payload
+        let stamp: Stamp
+        let key: Key
         let number: Int
     }
     private struct State: Sendable {
@@ -14,9 +20,10 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubsc
         var waiting: [Key: [Work]] = [:]
     }
     let calls: HandlerTask<Payload>
-    private let key: @Sendable (Payload) -> Key
-    private let handler: @isolated(any) @Sendable (Payload) async throws -> Void
-    private let gapHandler: @isolated(any) @Sendable (Gap) async throws -> Void
+    private let key: @Sendable (Payload) -> any Hashable & Sendable
+    private let actor: (any Actor)?
+    private let handler: ThrowingHandler<(Payload, Stamp)>
+    private let gapHandler: ThrowingHandler<Gap>
     private let pauses: [Duration]
     private let report: @Sendable (HandlerReport) -> Void
     private let state = Mutex(State())
@@ -25,14 +32,15 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubsc
     /// How many events are handled, or wait for one of their key, at the same time.
     static var limit: Int { 64 }
 
+    /// - Parameter actor: where the handlers run; nil: on threads of their own.
     init(
-        _ source: ReplaySource<Payload>, retries pauses: [Duration], by key: @escaping @Sendable (Payload) -> Key,
-        _ handler: @escaping @isolated(any) @Sendable (Payload) async throws -> Void,
-        _ gapHandler: @escaping @isolated(any) @Sendable (Gap) async throws -> Void,
+        _ source: ReplaySource<Payload>, on actor: (any Actor)?, retries pauses: [Duration],
+        by key: @escaping @Sendable (Payload) -> any Hashable & Sendable,
+        _ handler: ThrowingHandler<(Payload, Stamp)>, _ gapHandler: ThrowingHandler<Gap>,
         _ report: @escaping @Sendable (HandlerReport) -> Void
     ) {
         (calls, self.pauses, self.key, self.report) = (HandlerTask(source), pauses, key, report)
-        (self.handler, self.gapHandler) = (handler, gapHandler)
+        (self.actor, self.handler, self.gapHandler) = (actor, handler, gapHandler)
     }
     func begin() { calls.begin(on: HandlerThreads.ofProcess) { await self.run() } }
 
@@ -42,11 +50,11 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubsc
                 while calls.takes, let taken = source.next() {
                     let place = source.takePlace()
                     switch taken {
-                    case .event(let payload, _):
+                    case .event(let payload, let stamp):
                         guard await hasAtMost(Self.limit - 1) else { break }
-                        if let first = begin(payload, place) { group.addTask { await self.handle(first) } }
+                        if let first = begin(payload, stamp, place) { group.addTask { await self.handle(first) } }
                     case .gap(let gap):
-                        guard await hasAtMost(0), await attempt({ try await self.call(gap) }) else { break }
+                        guard await hasAtMost(0), await attempt({ try await self.call(gap, isolation: self.actor) }) else { break }
                         if let place { source.acknowledge(place) }
                     case .caughtUp: break
                     }
@@ -66,11 +74,11 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubsc
         return isActive
     }
     /// What to handle now; nil: it waits for another one of its key.
-    private func begin(_ payload: Payload, _ place: ReplayBuffer.Place?) -> Work? {
-        let key = key(payload)
+    private func begin(_ payload: Payload, _ stamp: Stamp, _ place: ReplayBuffer.Place?) -> Work? {
+        let key = Key(key(payload))
         source.feed.unhandled.wrappingAdd(1, ordering: .sequentiallyConsistent)
         return state.withLock { state in
-            let work = Work(payload: payload, number: state.places.begin(place))
+            let work = Work(payload: payload, stamp: stamp, key: key, number: state.places.begin(place))
             guard state.waiting[key] != nil else {
                 state.waiting[key] = []
                 return work
@@ -82,8 +90,8 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubsc
     private func handle(_ first: Work) async {
         var next: Work? = first
         while let work = next {
-            guard await attempt({ try await self.call(work.payload) }) else { return }
-            let key = key(work.payload)
+            guard await attempt({ try await self.call(work, isolation: self.actor) }) else { return }
+            let key = work.key
             let passed = state.withLock { state in
                 if state.waiting[key]?.isEmpty == false {
                     next = state.waiting[key]?.removeFirst()
@@ -97,16 +105,14 @@ final class KeyedHandler<Payload: Sendable, Key: Hashable & Sendable>: TaskSubsc
             progress.continuation.yield()
         }
     }
-    private func call(_ payload: Payload) async throws { try await call(payload, isolation: handler.isolation) }
-    private func call(_ gap: Gap) async throws { try await call(gap, isolation: gapHandler.isolation) }
     // On the actor, so that nothing comes between the look at whether this was cancelled and the call.
-    private func call(_ payload: Payload, isolation: isolated (any Actor)?) async throws {
+    private func call(_ work: Work, isolation: isolated (any Actor)?) async throws {
         guard isActive else { throw CancellationError() }
-        try await handler(payload)
+        try await handler.call((work.payload, work.stamp))
     }
     private func call(_ gap: Gap, isolation: isolated (any Actor)?) async throws {
         guard isActive else { throw CancellationError() }
-        try await gapHandler(gap)
+        try await gapHandler.call(gap)
     }
     /// Whether the body returned at last. If not, the subscription has ended.
     private func attempt(_ body: @Sendable () async throws -> Void) async -> Bool {

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// How what a feed holds becomes a subscription's values.
 struct ReplayDecoding<Payload: Sendable>: Sendable {
@@ -35,14 +36,14 @@ struct ReplayDecoding<Payload: Sendable>: Sendable {
     }
 }
 
-extension ReplayDecoding where Payload: DomainEvent {
+extension ReplayDecoding where Payload: StreamEntry {
     init(_ decoder: EventDecoder<Payload>) {
         self.init(
             token: { $0 == Payload.name ? 0 : -1 }, payload: { _, raw in try decoder.event(raw) },
             each: { page, range, fault, take in decoder.each(page, range, &fault, take) })
     }
 }
-extension ReplayDecoding where Payload == any DomainEvent {
+extension ReplayDecoding where Payload == any StreamEntry {
     init(_ decoders: [String: AnyEventDecoder]) {
         let ordered = decoders.sorted { $0.key < $1.key }
         let tokens = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.key, Int32($0)) })
@@ -56,7 +57,7 @@ extension ReplayDecoding where Payload: EnumInterface {
     init(of interface: Payload.Type) throws {
         let cases = Payload.contract.cases
         var decoders: [(name: String, decoder: AnyEventDecoder)] = []
-        func add<E: DomainEvent>(_ type: E.Type) throws { decoders.append((E.name, try EventDecoder(type))) }
+        func add<E: StreamEntry>(_ type: E.Type) throws { decoders.append((E.name, try EventDecoder(type))) }
         // A document's entries are no values of the interface.
         for type in Payload.contract.events where cases[type.name] != nil { try add(type) }
         let tokens = Dictionary(uniqueKeysWithValues: decoders.enumerated().map { ($1.name, Int32($0)) })

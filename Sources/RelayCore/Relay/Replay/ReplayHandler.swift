@@ -93,11 +93,11 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
     /// Everything was taken that there was when it began.
     var isCaughtUp: Bool { hasCaughtUp.load(ordering: .relaxed) }
 
-    func poll() -> Delivery<Payload>? {
+    func poll() -> EventOrGap<Payload>? {
         source.acknowledge()
         return take()
     }
-    func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>? {
+    func next(isolation: isolated (any Actor)?) async -> EventOrGap<Payload>? {
         // A consumer that asks for the next one is done with the last one.
         source.acknowledge()
         while !Task.isCancelled {
@@ -108,7 +108,7 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
         }
         return nil
     }
-    @inline(__always) func take() -> Delivery<Payload>? {
+    @inline(__always) func take() -> EventOrGap<Payload>? {
         var found = ReplayFound.nothing
         while true {
             let payload = source.next(&found)
@@ -120,7 +120,7 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
             }
         }
     }
-    func takeMore() -> Delivery<Payload>? { take() }
+    func takeMore() -> EventOrGap<Payload>? { take() }
     var loops: LoopCount { source.feed.loops }
     func cancel() { source.cancel() }
     var isActive: Bool { source.isActive }

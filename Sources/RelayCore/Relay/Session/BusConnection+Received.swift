@@ -1,3 +1,5 @@
+import RelayWire
+
 /// `Received`: the proof that a reply was read.
 extension BusConnection {
     /// Reports to its sender that a reply was read, and all that came before it was read or dropped.

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Follows a service's name and the streams of its interfaces, without knowing their Swift types.
 ///

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The service's owner as a relay knows it, and the ways to ask it: the connection to the bus, and who counts on that.
 ///
 /// - Isolation: in a turn of the loop.

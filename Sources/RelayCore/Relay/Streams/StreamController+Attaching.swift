@@ -1,3 +1,5 @@
+import RelayWire
+
 /// `Attach` and `Schemas`: what is asked of the owner before its events count, and what it lacks.
 extension StreamController {
     // MARK: Attach

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Pages of the journal: what is missing of a durable stream, and where a time is in it.
 extension StreamController {
     /// How many events the publisher's subscriptions get at once. Their buffers take no more than what a bus brings.

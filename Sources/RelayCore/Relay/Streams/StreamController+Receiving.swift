@@ -1,4 +1,5 @@
 import Glibc
+import RelayWire
 
 /// What comes from the owner: to the machine of each member, and from there to the sink or a feed.
 extension StreamController {

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// What a stream has brought its members: for `RelayMetrics`. Counted in turns of the loop, and read on any thread
 /// without one.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// One event of a followed interface, as it was seen on the bus, in the journal or in an inlet's list.
 package final class StreamEvent: @unchecked Sendable {  // In a turn of the loop only.
     fileprivate static let (unwantedIndex, excessIndex) = (-1, -2)

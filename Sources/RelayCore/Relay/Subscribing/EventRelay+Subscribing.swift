@@ -75,6 +75,19 @@ extension EventRelay {
     /// seconds. If it throws once more, the subscription ends before that event: ``run()`` throws the error,
     /// ``Subscription/failure`` has it, and a notice `.handlerFailed` reports it. The same holds for `onGap`.
     ///
+    /// With `inOrderOf:`, several keys are handled at the same time, and each key's events in order:
+    ///
+    /// ```swift
+    /// let mails = try relay.subscribe(to: OrderShipped.self, from: .resuming("mails"), inOrderOf: \.customerID) { order in
+    ///     try await mail(order)
+    /// } onGap: { gap in
+    ///     try await note(gap)
+    /// }
+    /// ```
+    ///
+    /// At most 64 events are handled then, or wait for one of their key. The position is at the lowest event that is not
+    /// handled: after a crash, later ones that were handled come again. A gap comes when everything before it was handled.
+    ///
     /// In all other respects it works like the method for a handler that does not wait.
     ///
     /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines
@@ -83,17 +96,19 @@ extension EventRelay {
     /// - Parameter type: the type of event, or the interface.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
+    /// - Parameter key: what events have in common that must be handled in order; nil: all are.
     /// - Parameter handler: is called with each event.
     /// - Parameter onGap: is called with each gap, in its place.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: as the method for a handler that does not wait.
     public func subscribe<Followed: Subscribable>(
         to type: Followed.Type = Followed.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
+        inOrderOf key: (@Sendable (Followed) -> any Hashable & Sendable)? = nil,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Followed) async throws -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
     ) throws -> Subscription {
         try subscribe(
-            type, start, buffer, on: handler.isolation ?? onGap.isolation, .init { try await handler($0.0) },
+            type, start, buffer, by: key, on: handler.isolation ?? onGap.isolation, .init { try await handler($0.0) },
             .init { try await onGap($0) })
     }
     /// Calls a handler with each event and its place in the stream. It may wait, and may throw.
@@ -111,69 +126,42 @@ extension EventRelay {
     /// - Parameter type: the type of event, or the interface.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
+    /// - Parameter key: what events have in common that must be handled in order; nil: all are.
     /// - Parameter handler: is called with each event and its stamp.
     /// - Parameter onGap: is called with each gap, in its place.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: as the method for a handler that does not wait.
     public func subscribe<Followed: Subscribable>(
         to type: Followed.Type = Followed.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
+        inOrderOf key: (@Sendable (Followed) -> any Hashable & Sendable)? = nil,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Followed, Stamp) async throws -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
     ) throws -> Subscription {
         try subscribe(
-            type, start, buffer, on: handler.isolation ?? onGap.isolation, .init { try await handler($0.0, $0.1) },
+            type, start, buffer, by: key, on: handler.isolation ?? onGap.isolation, .init { try await handler($0.0, $0.1) },
             .init { try await onGap($0) })
     }
-    /// Calls a handler for several keys at the same time, and in order for each of them.
-    ///
-    /// ```swift
-    /// let mails = try relay.subscribe(to: OrderShipped.self, from: .resuming("mails"), inOrderOf: \.customerID) { order in
-    ///     try await mail(order)
-    /// } onGap: { gap in
-    ///     try await note(gap)
-    /// }
-    /// ```
-    ///
-    /// At most 64 events are handled, or wait for one of their key. With `.resuming`, the position is at the lowest event
-    /// that is not handled: after a crash, later ones that were handled come again. A gap comes when everything before it
-    /// was handled.
-    ///
-    /// In all other respects it works like the method for a handler that waits.
-    ///
-    /// - Isolation: on the actor that the handler is isolated to, otherwise on threads of its own, several at a time.
-    /// - Parameter type: the type of event, or the interface.
-    /// - Parameter start: where to begin.
-    /// - Parameter buffer: how many live events are held.
-    /// - Parameter key: what events have in common that must be handled in order.
-    /// - Parameter handler: is called with each event.
-    /// - Parameter onGap: is called with each gap.
-    /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: as the method for a handler that does not wait.
-    public func subscribe<Followed: Subscribable, Key: Hashable & Sendable>(
-        to type: Followed.Type = Followed.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
-        inOrderOf key: @escaping @Sendable (Followed) -> Key,
-        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Followed) async throws -> Void,
-        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
-    ) throws -> Subscription {
-        let source = try source(of: type, from: start, buffer)
-        let body = KeyedHandler(
-            source.source, retries: timing.handlerRetries, by: key, handler, onGap, reporter(of: "\(type)"))
-        handlers.add(body)
-        body.begin()
-        source.begin()
-        return Subscription(body)
-    }
     private func subscribe<Followed: Subscribable>(
-        _ type: Followed.Type, _ start: StreamPosition, _ buffer: EventBuffer, on actor: (any Actor)?,
+        _ type: Followed.Type, _ start: StreamPosition, _ buffer: EventBuffer,
+        by key: (@Sendable (Followed) -> any Hashable & Sendable)?, on actor: (any Actor)?,
         _ handler: ThrowingHandler<(Followed, Stamp)>, _ onGap: ThrowingHandler<Gap>
     ) throws -> Subscription {
         let source = try source(of: type, from: start, buffer)
-        let body = AwaitedHandler(
-            source.source, actor.map { .task(on: $0) } ?? .task(publisher.delivery), retries: timing.handlerRetries,
-            .one(handler, onGap), reporter(of: "\(type)"))
+        guard let key else {
+            return begin(
+                AwaitedHandler(
+                    source.source, actor.map { .task(on: $0) } ?? .task(publisher.delivery),
+                    retries: timing.handlerRetries, .one(handler, onGap), reporter(of: "\(type)")), source.begin)
+        }
+        return begin(
+            KeyedHandler(
+                source.source, on: actor, retries: timing.handlerRetries, by: key, handler, onGap,
+                reporter(of: "\(type)")), source.begin)
+    }
+    private func begin(_ body: some TaskSubscription, _ beginSource: () -> Void) -> Subscription {
         handlers.add(body)
         body.begin()
-        source.begin()
+        beginSource()
         return Subscription(body)
     }
     /// The events of a type or of an interface, beginning at `start`, as a sequence.
@@ -201,10 +189,10 @@ extension EventRelay {
     /// The events of an interface that need not be an enum of them.
     package func events<I: EventInterface>(
         in interface: I.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard
-    ) throws -> EventStream<any DomainEvent> {
+    ) throws -> EventStream<any StreamEntry> {
         try check(I.self, "\(I.name)")
         var decoders: [String: AnyEventDecoder] = [:]
-        func add<E: DomainEvent>(_ type: E.Type) throws { decoders[E.name] = try EventDecoder(type) }
+        func add<E: StreamEntry>(_ type: E.Type) throws { decoders[E.name] = try EventDecoder(type) }
         for type in I.contract.events { try add(type) }
         let source = try follower.source(I.name, names: nil, from: start, buffer, ReplayDecoding(decoders))
         source.begin()
@@ -235,7 +223,7 @@ extension EventRelay {
         throw RelayError(
             .invalidArgument, "\(type) is Subscribable alone: make it a DomainEvent, or an EnumInterface")
     }
-    func source<E: DomainEvent>(
+    func source<E: StreamEntry>(
         event type: E.Type, from start: StreamPosition, _ buffer: EventBuffer,
         keptBy keeper: (any PositionKeeper)? = nil
     ) throws -> BegunSource<E> {

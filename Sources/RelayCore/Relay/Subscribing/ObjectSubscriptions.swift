@@ -1,5 +1,4 @@
 import Synchronization
-
 /// The subscriptions of a relay's objects: one for each object and type. They last as long as the object.
 final class ObjectSubscriptions: Sendable {
     private struct Key: Hashable {

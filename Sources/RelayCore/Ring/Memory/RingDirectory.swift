@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A ring's list of events, as bytes.
 ///
 /// For each: size of its raw bytes or all ones (`u32`), length of its name (`u32`), fingerprint (`u64`), length of its

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// One event of a ring's list: its records carry its number there.
 package struct RingEvent: Hashable, Sendable {
     package let name: String
@@ -14,7 +16,7 @@ package struct RingEvent: Hashable, Sendable {
         fingerprint = layout.isEmpty ? 0 : Fingerprint.of(layout.utf8)
     }
     /// Throws `.unsupportedType` with type, field and reason for raw bytes that are not fit to be copied.
-    package init<E: DomainEvent>(_ type: E.Type) throws(RelayError) {
+    package init<E: StreamEntry>(_ type: E.Type) throws(RelayError) {
         if type.isFixedLayout {
             self.init(name: type.name, rawSize: MemoryLayout<E>.size, layout: try FixedLayout.check(type))
         } else {

@@ -1,5 +1,4 @@
 import Glibc
-
 /// Why shared memory is not, or no longer, what its protocol demands.
 package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {

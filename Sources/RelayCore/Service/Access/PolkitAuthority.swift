@@ -1,3 +1,5 @@
+import RelayWire
+
 /// polkit: which connection it is, what it answers, and whether it says something else now. On the loop's thread.
 final class PolkitAuthority: Sendable {
     struct State {

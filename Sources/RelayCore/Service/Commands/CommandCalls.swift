@@ -1,10 +1,11 @@
 import Synchronization
+import RelayWire
 
 /// Commands: through the gate into their peers' queues, from there to their handlers, and on to their replies.
 final class CommandCalls: Sendable {
     let running: RunningCalls
     /// How commands ended.
-    let answered = Mutex(ServiceMetrics.Commands())
+    let answered = Mutex(CommandCounts())
     /// `End` was sent: nothing volatile can be published any more.
     let hasEndedStreams = Atomic<Bool>(false)
     private let service: String

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What a command's handler receives with the request: the caller, and ways to publish events and to report progress.
 public struct CommandContext: Sendable {
     /// The caller.

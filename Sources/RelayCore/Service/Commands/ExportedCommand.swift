@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import RelayWire
 
 /// One command of an exported interface, without its type.
 class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handler, which has a lock.

@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// A call with an idempotency key: what makes two calls the same one.
 package struct KeyedCall: Sendable {
     package let interface, command, key: String

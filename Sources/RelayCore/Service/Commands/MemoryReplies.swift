@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The replies that are kept without a journal, as a value: a repetition is answered with the first reply.
 ///
 /// In the order of their ends, at most `limit` of all users, and half as many of one: who calls much makes the service

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Sends a call's progress to its caller, as unicast signals that name the call's serial.
 ///

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// Where replies leave: counted, and bounded by what their peers read.
 final class ReplySender: Sendable {

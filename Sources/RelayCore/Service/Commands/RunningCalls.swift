@@ -1,5 +1,4 @@
 import Synchronization
-
 /// The calls that their callers may cancel, from their admission to their answer.
 ///
 /// A cancellation goes past the queue of its caller's calls: one that waits there is answered in its turn without having

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Documents on the bus: `GetDocument`, and the properties of their interface.
 final class DocumentAnswers: Sendable {
     private let calls: CommandCalls

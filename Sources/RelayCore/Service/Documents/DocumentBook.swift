@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// The documents of an interface: their states, as the entries in its stream have set them, and the properties that
 /// announce them.

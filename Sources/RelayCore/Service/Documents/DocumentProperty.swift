@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A document as a D-Bus property: its place in messages of `org.freedesktop.DBus.Properties`.
 struct DocumentProperty: Sendable {
     let name: String

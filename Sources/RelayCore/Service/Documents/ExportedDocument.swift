@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// One document of an exported interface, without its type.
 package class AnyExportedDocument: @unchecked Sendable {  // Immutable but for the handler, which has a lock.

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// A document's next state, which another process has submitted and which is not set yet.
 public struct Submission<Document: EditableDocument>: Sendable {

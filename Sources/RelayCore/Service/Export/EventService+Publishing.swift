@@ -19,7 +19,7 @@ extension EventService {
     @usableFromInline func publishBytes(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
         try events.publishBytes(value, type)
     }
-    @usableFromInline func publishByType<E: DomainEvent>(_ event: E) throws { try events.publish(event) }
+    @usableFromInline func publishByType<E: StreamEntry>(_ event: E) throws { try events.publish(event) }
     /// Publishes an event of a durable interface in its own transaction. Returns when the event is durable and on its
     /// way.
     ///
@@ -51,23 +51,9 @@ extension EventService {
         for event in events { encoded.append(try self.events.encode(event)) }
         if !encoded.isEmpty { try await log.commit(encoded) }
     }
-    /// Does not compile: a document is set, see ``document(_:)``.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: never: this cannot be called.
-    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
-    public func publish<Document: DomainDocument>(_ state: Document) throws
-    where Document.Interface.Durability == Volatile { throw Self.isDocument(Document.name) }
-    /// Does not compile without `await`, and is refused with it: a document is set, see ``document(_:)``.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: `.invalidArgument`.
-    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
-    public func publish<Document: DomainDocument>(_ state: Document) throws
-    where Document.Interface.Durability == Durable { throw Self.isDocument(Document.name) }
-    private static func isDocument(_ name: String) -> RelayError {
-        RelayError(.invalidArgument, "\(name) is a document: set it, see document(_:)")
-    }
+    /// Does not compile: a document is set.
+    @available(*, unavailable, message: "a document is set, not published: document(_:).set(_:)")
+    public func publish<Document: DomainDocument>(_ state: Document) throws {}
     private var log: any EventLogStorage {
         get throws {
             if let storage { return storage }

@@ -1,3 +1,5 @@
+public import RelayWire
+
 /// A service whose contract is known at run time.
 extension EventService {
     /// Prepares a service of volatile interfaces that are known by the texts of their contracts. Nothing is on the bus

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What a service answers to `Contract`: made once, as it never changes while the service runs.
 struct ExportedContract: Sendable {
     /// What a message has room for, with its header.

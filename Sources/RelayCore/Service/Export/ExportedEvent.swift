@@ -1,5 +1,6 @@
 @_spi(Relay) import RelayEvents
 import Synchronization
+import RelayWire
 
 /// One event of an exported interface, without its type.
 class AnyExportedEvent: @unchecked Sendable {  // Immutable.
@@ -63,10 +64,8 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
 }
 
 /// One event with its codec.
-final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable {
+final class ExportedEvent<E: StreamEntry>: AnyExportedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
-    /// What is set, and has a table of its own.
-    private let isDocument = E.self is any DomainDocument.Type
     private let older: [any EventDerivation<E>]
 
     init(_ codec: WireCodec<E>, _ place: InterfacePlan.Place, older: [any EventDerivation<E>] = []) {
@@ -80,7 +79,6 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     }
     /// After `publishBytes`, which knows what to do with a value's own bytes while payloads are enough.
     func publish(_ event: E) throws {
-        try check()
         if valueSize != nil {
             var message = try compose(event)
             return try withUnsafeBytes(of: event) { try stream.publish(index, &message, value: $0) }
@@ -95,9 +93,6 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         var message = try compose(event)
         try stream.publish(index, &message)
     }
-    private func check() throws(RelayError) {
-        if isDocument { throw RelayError(.invalidArgument, "\(E.name) is a document: set it") }
-    }
     private func compose(_ event: E) throws -> EventMessage {
         try EventMessage(template) { try codec.encode(event, into: &$0) }
     }
@@ -110,7 +105,6 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {
-        try check()
         var writer = try fields(of: event)
         return try encoded(&writer, value: valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) })
     }
@@ -135,17 +129,17 @@ struct ExportedEvents: EventEncoder {
             }
         }
     }
-    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent {
+    func encode<E: StreamEntry>(_ event: E) throws -> EncodedEvent {
         let served = try served(E.self)
         return served.isMapped ? order.joined(try parts(of: event)) : try served.encoded(event)
     }
     /// The event, then what it is in older interfaces.
-    func parts<E: DomainEvent>(of event: E) throws -> [EncodedEvent] {
+    func parts<E: StreamEntry>(of event: E) throws -> [EncodedEvent] {
         let served = try served(E.self)
         let own = try served.encoded(event)
         return served.isMapped ? [own] + (try served.derived(event, by: self)) : [own]
     }
-    func publish<E: DomainEvent>(_ event: E) throws {
+    func publish<E: StreamEntry>(_ event: E) throws {
         let served = try served(E.self)
         if !served.isMapped { return try served.publish(event) }
         if served.stream.hasEnded { throw served.stream.ended }
@@ -169,7 +163,7 @@ struct ExportedEvents: EventEncoder {
                 : "\(what) is of \(interface), which \(service) does not export: add it to exporting")
     }
 
-    private func served<E: DomainEvent>(_ type: E.Type) throws -> ExportedEvent<E> {
+    private func served<E: StreamEntry>(_ type: E.Type) throws -> ExportedEvent<E> {
         guard let served = table.value(for: ObjectIdentifier(type)) else {
             throw unlisted(E.name, E.Interface.name)
         }
@@ -182,7 +176,7 @@ struct ExportedEvents: EventEncoder {
 package protocol EventEncoder: Sendable {
     /// Throws `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus
     /// cannot carry, `TooLarge` over the message limit.
-    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent
+    func encode<E: StreamEntry>(_ event: E) throws -> EncodedEvent
     /// A document of the service. Throws `NotFound` for one of an interface that is not exported.
     func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D>
 }

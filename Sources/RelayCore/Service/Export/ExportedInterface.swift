@@ -1,3 +1,5 @@
+import RelayWire
+
 /// An exported interface: what registration made of its contract.
 struct ExportedInterface: Sendable {
     let name: String

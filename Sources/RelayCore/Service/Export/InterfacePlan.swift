@@ -1,4 +1,5 @@
 @_spi(Relay) import RelayEvents
+import RelayWire
 
 /// What registration knows of an interface: from its Swift type, or from the text of its contract.
 struct InterfacePlan: Sendable {
@@ -79,7 +80,7 @@ extension InterfacePlan {
             signalBudget: I.signalBudget, ringCapacity: I.ringCapacity, about: I.about.text, events: events,
             calls: calls, isOlder: isOlder)
     }
-    private static func event<E: DomainEvent>(_ type: E.Type, _ mapped: OlderParts) throws -> Event {
+    private static func event<E: StreamEntry>(_ type: E.Type, _ mapped: OlderParts) throws -> Event {
         let codec = try WireCodec(event: type)
         let older = mapped.derivations(of: type)
         let document = try (type as? any DomainDocument.Type).map { try Self.document($0, mapped) }

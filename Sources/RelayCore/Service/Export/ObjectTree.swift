@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The objects of a service and their interfaces, as a value: what introspection shows, and which object a call is for.
 struct ObjectTree: Sendable {
     /// What is at one path: an object, one with the contract's id behind it, or what lies above objects.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// One event of an interface without Swift types: published by its values.
 final class UntypedEvent: AnyExportedEvent, @unchecked Sendable {
     private let schema: WireSchema

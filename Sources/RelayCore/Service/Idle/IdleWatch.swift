@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// The end of a service that nobody uses: when it is looked at, and what it finds.
 final class IdleWatch: Sendable {

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// `Read`: pages of what the log keeps; `Replay`, which writes them into a socket of the peer's; and `Runs`, its runs.
 /// And the runs that an `Attach` names.

@@ -1,3 +1,5 @@
+package import RelayWire
+
 /// Which events of an interface to read.
 package struct LogRequest: Hashable, Sendable {
     package let interface: String

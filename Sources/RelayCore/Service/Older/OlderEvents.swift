@@ -14,11 +14,11 @@ public struct OlderEvents<Old: EventInterface> {
 
 /// What an event of a newer interface is in an older one.
 protocol EventDerivation<Event>: Sendable {
-    associatedtype Event: DomainEvent
+    associatedtype Event: StreamEntry
     func encode(_ event: Event, by events: ExportedEvents) throws -> [EncodedEvent]
 }
 
-struct MappedEvent<Event: DomainEvent, Old: EventInterface>: EventDerivation {
+struct MappedEvent<Event: StreamEntry, Old: EventInterface>: EventDerivation {
     let map: @Sendable (Event, inout OlderEvents<Old>) throws -> Void
 
     func encode(_ event: Event, by events: ExportedEvents) throws -> [EncodedEvent] {
@@ -96,7 +96,7 @@ extension OlderParts {
         events.merge(other.events) { $0 + $1 }
         documents.merge(other.documents) { $0 + $1 }
     }
-    func derivations<E: DomainEvent>(of event: E.Type) -> [any EventDerivation<E>] {
+    func derivations<E: StreamEntry>(of event: E.Type) -> [any EventDerivation<E>] {
         (events[ObjectIdentifier(event)] ?? []).compactMap { $0 as? any EventDerivation<E> }
     }
     func derivations<D: DomainDocument>(ofDocument document: D.Type) -> [any DocumentDerivation<D>] {

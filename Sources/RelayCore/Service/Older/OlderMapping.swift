@@ -84,15 +84,12 @@ public struct OlderMapping<New: EventInterface, Old: EventInterface> {
         _ event: E.Type, with map: @escaping @Sendable (E, inout OlderEvents<Old>) throws -> Void
     ) {
         parts.note(ObjectIdentifier(event), E.name)
-        if event is any DomainDocument.Type {
-            parts.faults.append("\(E.name) is a document: map it by document(_:to:)")
-        }
         parts.events[ObjectIdentifier(event)] = [MappedEvent(map: map)]
     }
     /// An event or a document that the older interface has nothing for.
     ///
     /// - Parameter event: the event of the newer interface.
-    public mutating func nothing<E: DomainEvent<New>>(for event: E.Type) {
+    public mutating func nothing<E: StreamEntry<New>>(for event: E.Type) {
         parts.note(ObjectIdentifier(event), E.name)
         parts.others.insert(ObjectIdentifier(event))
     }

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The way through shared memory, which has the events before the bus gets them.
 struct RingOutlet: Sendable {
     /// What the ring will be; nil for an interface that has none.

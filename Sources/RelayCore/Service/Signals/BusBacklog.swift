@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// How much a service has sent and its slowest receiver has not taken; all its streams share it.
 ///

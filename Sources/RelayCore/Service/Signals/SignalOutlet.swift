@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// The way through the bus: which of a stream's events are sent as signals, and what is announced in place of the
 /// others.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A durable interface's stream: the log gives the sequences, and the stream emits what was committed.
 extension PublishedStream: CommittedEventSink {
     /// Goes on where the log stands. Before that, and without it, the stream is a volatile interface's.

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What a stream reports to people.
 extension PublishedStream {
     /// A peer that attached, as `Status` shows it.

@@ -1,4 +1,5 @@
 import Synchronization
+import RelayWire
 
 /// One interface's order: gives sequences, and emits in that order to the ring and as signals.
 ///

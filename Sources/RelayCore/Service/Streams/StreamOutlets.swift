@@ -1,3 +1,5 @@
+import RelayWire
+
 /// The ways out of one stream: the ring, and signals. Each owns its state and its code.
 ///
 /// Every call is made under the stream's lock. Events come in the order of their sequences, and an answer about the

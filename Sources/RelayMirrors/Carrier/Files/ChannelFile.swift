@@ -1,6 +1,7 @@
 import CRelayShims
 import Glibc
 import RelayCore
+import RelayWire
 
 /// One channel's open file: its header, its records, and what is written to them.
 ///

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 
 /// Finds damage, word by word; it does not find forgery.
 struct ChannelHash {

@@ -1,7 +1,6 @@
 import Glibc
 package import RelayCore
 import Synchronization
-
 /// A connection to a channel in a file. It ends when the file was replaced, deleted or set back.
 ///
 /// - Isolation: calls block for as long as a file's do. An append waits while another process appends.

@@ -1,6 +1,5 @@
 import Glibc
 package import RelayCore
-
 /// What may happen to a channel's file, done on purpose: by tests, and by people who repair something.
 package struct FileFaults: Sendable {
     private let place: FilePlace

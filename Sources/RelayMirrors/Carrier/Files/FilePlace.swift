@@ -1,6 +1,5 @@
 import Glibc
 import RelayCore
-
 /// Where a channel's file is, and how it is kept.
 struct FilePlace: Sendable {
     /// The channel's own, with the file of its messages and that of the lock.

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Calls of a service that has another version of the contract", .heavy) struct OtherContractTests {
     private func error(_ body: () async throws -> Void) async -> RelayError? {

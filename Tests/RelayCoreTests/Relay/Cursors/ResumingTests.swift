@@ -47,7 +47,7 @@ import Testing
             let stream = try relay.events(in: Ledger1.self, from: .resuming("box"))
             relay.activate()
             var numbers: [Int64] = []
-            let iterator = stream.makeAsyncIterator()
+            var iterator = stream.makeAsyncIterator()
             while numbers.count < expected.count, case .event(let event as Booked, _)? = await iterator.next() {
                 numbers.append(event.number)
             }

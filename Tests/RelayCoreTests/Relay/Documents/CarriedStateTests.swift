@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("A document's state over fields that the editor does not know") struct CarriedStateTests {
     private func fields(_ texts: [String]) throws -> [WireField] { try texts.map { try WireField(parsing: $0) } }

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A document as two versions of its service have it: with the same signature.
 private enum OldShape1: EventInterface {

@@ -34,7 +34,7 @@ import Testing
             closure.add(present)
         } onFailure: { _ in
         }
-        let (local, optional) = (Document(Rules.initial), Document<Rules?>(nil))
+        let (local, optional) = (LocalDocument(Rules.initial), LocalDocument<Rules?>(nil))
         let (view, seen) = (RulesView(), Log<Rules?>())
         local.addView(view, key: "view")
         optional.addView(key: "log", delivery: .immediate) { seen.add($0) }
@@ -206,14 +206,11 @@ import Testing
         let office = try await Office()
         let relay = try relay(office)
         relay.activate()
-        let (cancelled, ended, inTask) = (
-            try relay.states(of: Rules.self), try relay.states(of: Rules.self), try relay.states(of: Rules.self)
-        )
+        let (ended, inTask) = (try relay.states(of: Rules.self), try relay.states(of: Rules.self))
         let taken = Log<Int64>()
         let task = Task {
             for try await _ in inTask { taken.add(1) }
         }
-        for try await _ in cancelled { cancelled.cancel() }
         #expect(await eventually { taken.count == 1 })
         task.cancel()
         try await task.value

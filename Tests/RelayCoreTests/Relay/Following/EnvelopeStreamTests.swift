@@ -3,16 +3,17 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Events without Swift types", .heavy, .tags(.g1, .g2)) struct EnvelopeStreamTests {
-    private static func text(_ delivery: Delivery<Envelope>) throws -> String {
+    private static func text(_ delivery: EventOrGap<Envelope>) throws -> String {
         switch delivery {
         case .event(let event, let stamp):
             "\(stamp.sequence) \(event.name) \(try event.values()) \((event.fields ?? []).map(\.description))"
         case .gap(let gap): "gap \(gap.sequences) \(gap.reason.rawValue)"
         }
     }
-    private static func take(_ count: Int, _ stream: EnvelopeStream) async throws -> [String] {
+    private static func take(_ count: Int, _ stream: EventStream<Envelope>) async throws -> [String] {
         var all: [String] = []
         for await delivery in stream {
             all.append(try text(delivery))

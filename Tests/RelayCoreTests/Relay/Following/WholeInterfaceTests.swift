@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// The view model of a user.
 @MainActor private final class OrderList {
@@ -156,7 +157,8 @@ struct WholeInterfaceTests {
         let relay = try desk.relay()
         relay.activate()
         let stream = try relay.events(of: Orders1.self, from: .beginning)
-        guard case .event(_, let stamp)? = await stream.makeAsyncIterator().next() else {
+        var iterator = stream.makeAsyncIterator()
+        guard case .event(_, let stamp)? = await iterator.next() else {
             Issue.record("nothing came")
             return
         }

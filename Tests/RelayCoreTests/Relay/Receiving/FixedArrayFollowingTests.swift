@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// One interface of samples, by whatever stream, as programs of several versions have it.
 protocol Scope: EventInterface where Durability == Volatile {}

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// An interface and its event in as many versions as there are structures for `Fields`.
 enum Evolving1<Fields: Codable & Sendable>: EventInterface {

@@ -2,6 +2,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Neighbouring gaps", .computing, .tags(.g2, .g3)) struct NeighbouringGapTests {
     private enum Step: Int, CaseIterable { case event, gap, take }

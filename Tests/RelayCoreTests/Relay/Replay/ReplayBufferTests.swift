@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// Subscribers that are slower than the stream.
 @Suite("The buffer of a slow subscriber", .heavy, .tags(.g3)) struct ReplayBufferTests {

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("What a positioned subscription takes from", .tags(.g2)) struct ReplaySourceTests {
     /// Refuses negative numbers, and counts how often it is decoded.

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayInspection
 
 @Suite("Rings that fail, or are refused", .heavy, .tags(.g2)) struct RingFaultTests {
     @Test("a ring that turns bad is given up for signals, and only what it lost is a gap", arguments: [0, 1])

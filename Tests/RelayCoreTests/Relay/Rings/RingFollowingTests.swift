@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// Relays that read rings: a real bus, a real service.
 @Suite("Relays that read rings", .heavy, .tags(.g1, .g2)) struct RingFollowingTests {
@@ -259,7 +260,7 @@ import Testing
         let values = try DBusValue.decode(
             signature: Signature(envelopes[2].signature), body: envelopes[2].body.withUnsafeBytes { $0 })
         #expect(values.prefix(6) == [.int64(3), .double(0.75), .int32(3), .uint32(7), .uint64(3), .uint64(1)])
-        var taken: Delivery<Envelope>?
+        var taken: EventOrGap<Envelope>?
         #expect(
             await eventually {
                 taken = tool.poll()

@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// More relays than a service has places at its rings: those without one have the events as signals, and know why.
 @Suite("A relay without a place at the ring", .heavy, .tags(.g4)) struct RingPlaceTests {
@@ -41,7 +43,7 @@ import Testing
         #expect(log.all == GaugeLog.numbers(1...50))
         #expect(refused == 1)
         // No peer has done anything wrong.
-        #expect(meter.service.metrics.notices[.limitsExceeded] == nil)
+        #expect(meter.service.metrics.notices[Notice.Kind.limitsExceeded.rawValue] == nil)
         relay.invalidate()
         #expect(await eventually { lacking == 0 })
         try await meter.stop()

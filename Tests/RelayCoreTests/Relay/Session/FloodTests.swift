@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// Another user floods a relay, on a bus with the system bus's limits, while the relay's service restarts.
 @Suite("Relays that are flooded", .heavy, .tags(.g2, .g6)) struct FloodTests {

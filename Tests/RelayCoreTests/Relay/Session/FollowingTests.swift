@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Following a service", .heavy, .tags(.g1, .g2)) struct FollowingTests {
     static let schemas = [

@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// Somebody takes the service's name for a moment, and is gone before the bus can say who that was.
 @Suite("Owners that leave before they are verified", .heavy, .tags(.g7)) struct UnverifiedOwnerTests {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Twin1: EventInterface {
     static let name = "org.example.Twin1"

@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// What a relay reads to have no hole, with a service that loses what a test wants.
 @Suite("Holes that are read from the journal", .heavy, .tags(.g2)) struct HoleTests {
@@ -233,7 +234,7 @@ import Testing
         let states = relay.states
         let stream = try relay.events(of: Booked.self, from: .beginning)
         relay.activate()
-        let iterator = stream.makeAsyncIterator()
+        var iterator = stream.makeAsyncIterator()
         guard case .event(let event, _)? = await iterator.next() else {
             Issue.record("it was not read")
             return

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Older: Sendable {
     /// `Shop1` as it was before it had `Restocked`.
@@ -216,7 +217,7 @@ enum Older: Sendable {
         for _ in 1...3 { try service.publish("Said", [.int32(1)]) }
         #expect(await eventually { !later.all.isEmpty })
         for _ in 1...3 { try service.publish("Said", [.int32(1)]) }
-        let iterator = stream.makeAsyncIterator()
+        var iterator = stream.makeAsyncIterator()
         guard case .gap(let gap)? = await iterator.next() else {
             Issue.record("the stream was told nothing")
             return

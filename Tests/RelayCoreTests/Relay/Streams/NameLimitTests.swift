@@ -4,6 +4,7 @@ import Testing
 
 @testable import RelayCore
 @testable import RelayEvents
+import RelayWire
 
 /// How many names an interface may have, and what becomes of those that are too many.
 @Suite("The limit of names in an interface", .heavy, .tags(.g2)) struct NameLimitTests {

@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// Subscriptions that start anywhere, at a service with a durable interface.
 @Suite("Positioned subscriptions", .heavy, .tags(.g1, .g2)) struct PositionedTests {
@@ -103,7 +104,8 @@ import Testing
         await MainActor.run { subscription.cancel() }
         second.cancel()
         try await desk.service.publish(Struck(number: 4))
-        guard case .event? = await stream.makeAsyncIterator().next() else {
+        var iterator = stream.makeAsyncIterator()
+        guard case .event? = await iterator.next() else {
             Issue.record("nothing came")
             return
         }
@@ -187,7 +189,8 @@ import Testing
         let relay = try Self.relay(desk.bus)
         let first = try relay.events(of: Booked.self, from: .beginning)
         relay.activate()
-        guard case .event(_, let stamp)? = await first.makeAsyncIterator().next() else {
+        var iterator = first.makeAsyncIterator()
+        guard case .event(_, let stamp)? = await iterator.next() else {
             Issue.record("nothing came")
             return
         }
@@ -220,7 +223,8 @@ import Testing
         for await state in states { if case .active = state { break } }
         try service.publish(Said(thread: 0, number: 4))
         for stream in streams.prefix(2) {
-            guard case .event(let event, _)? = await stream.makeAsyncIterator().next() else {
+            var iterator = stream.makeAsyncIterator()
+            guard case .event(let event, _)? = await iterator.next() else {
                 Issue.record("a gap, or nothing")
                 continue
             }
@@ -249,7 +253,8 @@ import Testing
         try await running.value
     }
     private static func said(_ stream: EventStream<Said>) async -> Int64? {
-        guard case .event(let event, _)? = await stream.makeAsyncIterator().next() else { return nil }
+        var iterator = stream.makeAsyncIterator()
+        guard case .event(let event, _)? = await iterator.next() else { return nil }
         return event.number
     }
     @Test("an event of no interface of the relay's is refused") func foreign() throws {

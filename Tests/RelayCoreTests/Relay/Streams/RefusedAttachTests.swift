@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("An Attach that the service cannot answer now is repeated", .heavy, .tags(.g2)) struct RefusedAttachTests {
     /// What makes a relay that is in step attach once more.

@@ -172,7 +172,8 @@ private actor Door {
         let next = try desk.relay(cursors: folder.path)
         let stream = try next.events(of: OrderPlaced.self, from: .resuming("box"))
         next.activate()
-        guard case .event(let event, _)? = await stream.makeAsyncIterator().next() else {
+        var iterator = stream.makeAsyncIterator()
+        guard case .event(let event, _)? = await iterator.next() else {
             Issue.record("a gap")
             return
         }

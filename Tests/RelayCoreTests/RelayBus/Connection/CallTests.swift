@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("Calls over a bus", .heavy) struct CallTests {
     let fixture: BusFixture

@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("A connection's life", .heavy, .tags(.g6)) struct ConnectionLifeTests {
     @Test("no bus at the address, a bad address, and somebody who is no bus are errors, not waits")

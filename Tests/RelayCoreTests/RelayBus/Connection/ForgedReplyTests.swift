@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A session bus passes replies that nobody asked for. Some peer has a call's serial: it saw the call as a monitor, or
 /// was asked before.

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("What is sent together", .heavy, .tags(.g1)) struct GatheringTests {
     let fixture: BusFixture

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("Match rules at a bus", .heavy) struct MatchRuleTests {
     let fixture: BusFixture

@@ -7,6 +7,7 @@ import Testing
 import WireSupport
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("Receiving", .heavy, .tags(.g1, .g8)) struct ReceivingTests {
     let fixture: BusFixture

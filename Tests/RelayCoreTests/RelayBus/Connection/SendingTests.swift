@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("Sending", .heavy, .tags(.g1)) struct SendingTests {
     let fixture: BusFixture

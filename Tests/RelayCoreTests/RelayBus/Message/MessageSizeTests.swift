@@ -5,6 +5,7 @@ import Testing
 import WireSupport
 
 @testable import RelayBus
+import RelayWire
 
 @Suite("The size of a message, without a copy", .tags(.g3, .g8)) struct MessageSizeTests {
     private func message(_ signature: String, _ body: [UInt8], path: String = "/a") throws -> LibDBusMessage {

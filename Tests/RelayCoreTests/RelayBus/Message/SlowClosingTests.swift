@@ -8,6 +8,7 @@ import WireSupport
 
 @testable import RelayBus
 @testable import RelayCore
+import RelayWire
 
 /// A file whose descriptors are closed when its server agrees, which it does when this goes.
 private final class SlowFile: Sendable {

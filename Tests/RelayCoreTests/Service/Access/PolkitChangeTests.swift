@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 private enum Twice1: EventInterface {
     static let name = "org.example.Twice1"

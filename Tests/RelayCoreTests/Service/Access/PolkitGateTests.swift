@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayInspection
+import RelayWire
 
 @Suite("Calls that polkit decides about", .heavy, .tags(.g7)) struct PolkitGateTests {
     private static let notPermitted = "org.eventrelay.Error.NotPermitted"
@@ -39,7 +41,7 @@ import Testing
         #expect(authority.questions.map(\.action) == guarded.map(\.action))
         #expect(authority.questions.allSatisfy { $0.peer == peer.connection.uniqueName && $0.flags == 0 })
         #expect(desk.service.metrics.streams.first?.notPermitted == guarded.count)
-        #expect(desk.service.metrics.notices[.notPermitted] == guarded.count)
+        #expect(desk.service.metrics.notices[Notice.Kind.notPermitted.rawValue] == guarded.count)
         #expect(desk.runs.withLock { $0 } == [])
         authority.rule { _ in .yes }
         for one in guarded {

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// The bus drops messages to a connection for which too much waits: here, those about polkit's name.
 @Suite("A service that did not hear of another polkit", .heavy, .tags(.g7)) struct PolkitLostSignalTests {

@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// What a relay received of a stream: numbers, and what gaps stand for.
 private final class Heard: Sendable {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// With the real authority, because only it has its rules; and with real users.
 @Suite(

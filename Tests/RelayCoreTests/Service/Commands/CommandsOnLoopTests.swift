@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 private enum Quick1: EventInterface {
     static let name = "org.example.Quick1"

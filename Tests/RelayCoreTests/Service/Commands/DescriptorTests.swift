@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 private enum Files1: EventInterface {
     static let name = "org.example.Files1"

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// What a service does while it does not know who a peer is: the tests answer in the bus's place.
 @Suite("Look-ups of a peer's credentials", .heavy, .tags(.g3, .g7)) struct LookUpTests {

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Many callers at once", .heavy, .tags(.g3, .g4)) struct ManyCallersTests {
     private static let peers = 100

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 private enum Bare1: EventInterface {
     static let name = "org.example.Bare1"

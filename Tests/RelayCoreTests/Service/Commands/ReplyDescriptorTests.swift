@@ -7,6 +7,7 @@ import Testing
 import WireSupport
 
 @testable import RelayCore
+import RelayWire
 
 private enum Logs1: EventInterface {
     static let name = "org.example.Logs1"

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Calls at a service", .heavy) struct ServiceCallTests {
     private static let standard = "org.freedesktop.DBus.Error."

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("Handlers that outlast the patience", .heavy, .tags(.g4)) struct StubbornHandlerTests {
     /// `Desk1` by hand, whose `Wait` stands until it is let go, be it cancelled or not.

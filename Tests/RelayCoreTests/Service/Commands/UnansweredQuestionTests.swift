@@ -4,6 +4,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// Calls that want no reply, and of which nothing but the reply would come.
 @Suite("Questions that want no answer", .heavy, .tags(.g4)) struct UnansweredQuestionTests {

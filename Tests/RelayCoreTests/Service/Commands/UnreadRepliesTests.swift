@@ -6,6 +6,7 @@ import Testing
 
 @testable import RelayBus
 @testable import RelayCore
+import RelayWire
 
 @Suite("Unread replies", .heavy, .tags(.g3, .g4)) struct UnreadRepliesTests {
     private typealias Limits = UnreadReplies

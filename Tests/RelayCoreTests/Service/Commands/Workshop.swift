@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Works1: EventInterface {
     static let name = "org.example.Works1"

@@ -3,6 +3,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 @Suite("Calls for one contract, at a service", .heavy) struct CheckedPathTests {
     private static func id(_ desk: Desk, _ peer: BusStranger, at path: String = Desk.path) async throws -> ContractID {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 private enum Twice1: EventInterface {
     static let name = "org.example.Twice1"

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// For those of one group only.
 private enum Cellar1: EventInterface {
@@ -186,15 +187,6 @@ private enum Quiet1: EventInterface {
         #expect(await eventually { office.changes().count == 2 })
         try await office.stop()
     }
-    @Test("publishing a document as an event is refused where the compiler cannot") func published() async throws {
-        let office = try await Office()
-        func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
-            try office.service.publish(event)
-        }
-        #expect { try publish(Board.initial) } throws: { .invalidArgument ~= $0 }
-        try await office.stop()
-    }
-
     @Test(
         "a submission is set if it is based on the present version; any other is a conflict", arguments: [true, false])
     func submitted(isDurable: Bool) async throws {

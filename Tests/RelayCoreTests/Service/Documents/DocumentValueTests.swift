@@ -2,6 +2,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("What a service remembers of documents", .tags(.g3)) struct DocumentValueTests {
     private func call(_ user: UInt32, _ key: String, _ brightness: Int32 = 0) throws -> KeyedCall {

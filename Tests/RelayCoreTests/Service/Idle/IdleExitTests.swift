@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Kiosk1: EventInterface {
     static let name = "org.example.Kiosk1"

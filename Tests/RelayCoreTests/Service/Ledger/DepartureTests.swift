@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A user floods a service, on a bus with the system bus's limits: the bus drops its own announcements and answers.
 @Suite("Departures that the bus did not announce", .heavy, .tags(.g3, .g4)) struct DepartureTests {

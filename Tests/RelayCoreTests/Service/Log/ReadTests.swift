@@ -6,6 +6,7 @@ import Testing
 
 @testable import RelayBus
 @testable import RelayCore
+import RelayWire
 
 @Suite("Read", .heavy, .tags(.g2)) struct ReadTests {
     private static let error = "org.eventrelay.Error."

@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// Pages through a socket: `OpenReplay` and `Replay`.
 @Suite("Replays through a socket", .heavy, .tags(.g2)) struct ReplayTests {

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A lock of the kernel that a thread holds asleep, as long as this lives.
 private final class HeldLock: Sendable {

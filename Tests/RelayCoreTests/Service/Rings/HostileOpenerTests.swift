@@ -6,6 +6,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// Peers that mean harm.
 @Suite("Hostile openers of rings", .heavy, .tags(.g4, .g8)) struct HostileOpenerTests {

@@ -5,6 +5,8 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
+import RelayInspection
 
 /// The ring as a stream, from the service's end: a bus, a service, and peers that know the protocol and no more.
 @Suite("The ring transport", .heavy, .tags(.g1, .g2)) struct RingTransportTests {
@@ -145,7 +147,7 @@ import Testing
         stream.withRing { $0.failure = (error, .max) }
         let refusal = await peer.stranger.refusal(RingDesk.name, stream.path, Stream1.name, "OpenRing")
         #expect(refusal == RemoteError(name: ErrorNames.name(for: .unavailable), message: "no memory"))
-        #expect(desk.service.metrics.notices[.ringUnavailable] == 1)
+        #expect(desk.service.metrics.notices[Notice.Kind.ringUnavailable.rawValue] == 1)
         stream.withRing { $0.failure = (error, 0) }
         _ = try await peer.openRing(RingDesk.name, Meter1.name)
         try await desk.stop()

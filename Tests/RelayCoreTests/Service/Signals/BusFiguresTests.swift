@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// What the daemons tell of what they hold: each in its own way, and both exactly enough.
 @Suite("The figures that bus daemons report", .heavy) struct BusFiguresTests {

@@ -7,6 +7,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 enum Rations1: EventInterface {
     static let name = "org.example.Rations1"

@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 @Suite("A durable service", .heavy, .tags(.g5)) struct DurableServiceTests {
     private static let properties = "org.freedesktop.DBus.Properties"

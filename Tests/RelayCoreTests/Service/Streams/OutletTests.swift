@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// What every transport keeps, tried at the service's end by a peer that knows the protocol and no more. What only
 /// one of them does is in a suite of its own (`SignalBudgetTests`, `RingTransportTests`).

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+import RelayWire
 
 /// A service whose contracts are texts, as a mirror's are.
 private struct UntypedOffice {

@@ -3,7 +3,7 @@ import Synchronization
 /// A state with views. Each view is called with the present state when it is added, then with each change.
 ///
 /// ```swift
-/// let document = Document(Inventory())
+/// let document = LocalDocument(Inventory())
 /// document.addView(key: "count") { [label] inventory in label.text = "\(inventory.boxes.count) boxes" }
 /// document.addView(boxList, key: "list")  // An object, held weakly.
 /// document.update { $0.boxes.append(box) }
@@ -23,12 +23,12 @@ import Synchronization
 /// - Cancellation: ``removeView(key:)``, ``removeAllViews()``, the release of an object, or of the document. A view
 ///   that is removed on its own isolation is not called again, even if its own call or another view's call removes it.
 ///   If it is removed from elsewhere, a call that has begun may still be running.
-public final class Document<State: Sendable & Equatable>: Sendable {
+public final class LocalDocument<State: Sendable & Equatable>: Sendable {
     private typealias Contents = DocumentContents<State>
     private typealias Box = Contents.Box
     private let contents: Mutex<Contents>
     /// Where to run closures that are not isolated to an actor.
-    public let delivery: DeliveryTarget
+    package let delivery: DeliveryTarget
 
     /// Creates a document.
     ///

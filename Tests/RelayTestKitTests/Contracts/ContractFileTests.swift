@@ -1,8 +1,9 @@
-import RelayTestKit
+@testable import RelayTestKit
 import TestTraits
 import Testing
 
-@testable import RelayCore
+import RelayCore
+import RelayWire
 
 private enum First {
     enum Shop1: EventInterface {

@@ -1,4 +1,6 @@
 import Glibc
+public import RelayCore
+import RelayWire
 
 /// The contract of the last release, as a file in your repository that a test compares with the code.
 ///

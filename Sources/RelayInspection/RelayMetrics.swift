@@ -1,8 +1,9 @@
-import Synchronization
+public import RelayEvents
 
 /// What a relay has received since it was made, and what it has missed: for a dashboard, a log or a test.
 ///
 /// ```swift
+/// import RelayInspection
 /// for stream in relay.metrics.streams {
 ///     print(stream.interface, stream.events, stream.gaps.map { "\($0.reason.rawValue): \($0.sequences)" })
 /// }
@@ -11,7 +12,7 @@ import Synchronization
 /// All numbers continue to grow when the service or the bus restarts. All subscriptions of the publisher count as one,
 /// and each positioned subscription counts separately. Every event that does not reach a handler is counted: in
 /// ``Stream/gaps`` if it was lost on the way, in ``Stream/unreadable`` if it arrived and could not be decoded, in
-/// ``overflowed`` if a subscription's buffer was full. ``Subscription/missed`` has the sum for one subscription.
+/// ``overflowed`` if a subscription's buffer was full. `Subscription.missed` has the sum for one subscription.
 public struct RelayMetrics: Hashable, Sendable {
     /// One followed interface.
     public struct Stream: Hashable, Sendable {
@@ -39,6 +40,21 @@ public struct RelayMetrics: Hashable, Sendable {
         public let unreadable: Int
         /// How many events arrived, including those that could not be decoded.
         public var events: UInt64 { transports.reduce(0) { $0 &+ $1.events } }
+
+        package init(
+            interface: String, usesRing: Bool, ringRefusal: String?, transports: [Transport], gaps: [Gaps], pages: Int,
+            ringFaults: Int, ringOverruns: Int, unreadable: Int
+        ) {
+            self.interface = interface
+            self.usesRing = usesRing
+            self.ringRefusal = ringRefusal
+            self.transports = transports
+            self.gaps = gaps
+            self.pages = pages
+            self.ringFaults = ringFaults
+            self.ringOverruns = ringOverruns
+            self.unreadable = unreadable
+        }
     }
     /// One transport that has brought events.
     public struct Transport: Hashable, Sendable {
@@ -46,6 +62,11 @@ public struct RelayMetrics: Hashable, Sendable {
         public let name: String
         /// How many events it has delivered.
         public let events: UInt64
+
+        package init(name: String, events: UInt64) {
+            self.name = name
+            self.events = events
+        }
     }
     /// The gaps of one reason.
     public struct Gaps: Hashable, Sendable {
@@ -61,55 +82,29 @@ public struct RelayMetrics: Hashable, Sendable {
         public let sequences: UInt64
         /// How many gaps end at an unknown sequence.
         public let openEnded: Int
+
+        package init(reason: Gap.Reason, count: Int, events: UInt64, sequences: UInt64, openEnded: Int) {
+            self.reason = reason
+            self.count = count
+            self.events = events
+            self.sequences = sequences
+            self.openEnded = openEnded
+        }
     }
     /// The interfaces that were subscribed to, in the order of the first subscription.
     public let streams: [Stream]
     /// How many events all subscriptions together have dropped because their buffers were full.
     ///
-    /// This includes every subscription of ``EventRelay/publisher``, whatever was published there, and positioned
+    /// This includes every subscription of `EventRelay.publisher`, whatever was published there, and positioned
     /// subscriptions to volatile interfaces. Positioned subscriptions to durable interfaces read the events again
     /// instead.
     public let overflowed: Int
     /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.
     public let foreignSignals: Int
-}
 
-extension EventRelay {
-    /// What this relay has received since it was made, and what it has missed.
-    ///
-    /// - Isolation: from any thread, also within a handler of this or another relay. It waits for nothing.
-    public var metrics: RelayMetrics { follower.core.metrics }
-}
-
-extension SessionController {
-    /// Without a turn: an `.immediate` handler has one already, and one of another relay could wait for it for ever.
-    var metrics: RelayMetrics {
-        RelayMetrics(
-            streams: streams.measured.map { stream in
-                let ofReplays = drops(of: stream.interface).unreadable
-                return stream.metrics(unreadable: sink.unreadable(of: stream.interface) + ofReplays)
-            }, overflowed: overflowed, foreignSignals: foreign.load(ordering: .relaxed))
-    }
-}
-
-extension StreamController {
-    fileprivate func metrics(unreadable: Int) -> RelayMetrics.Stream {
-        let transports = [
-            ("ring", counts.ring.value), ("signal", counts.signals.value),
-            ("journal", counts.read.value),
-        ]
-        let gaps = counts.gaps.sorted { $0.key.rawValue < $1.key.rawValue }
-        return RelayMetrics.Stream(
-            interface: interface, usesRing: usesRing.load(ordering: .relaxed), ringRefusal: ringRefusal.withLock { $0 },
-            transports: transports.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }.map {
-                RelayMetrics.Transport(name: $0.0, events: $0.1)
-            },
-            gaps: gaps.map { reason, count in
-                RelayMetrics.Gaps(
-                    reason: reason, count: count.gaps, events: count.events, sequences: count.sequences,
-                    openEnded: count.openEnded)
-            }, pages: Int(clamping: counts.pages.value),
-            ringFaults: Int(clamping: counts.faults.value), ringOverruns: Int(clamping: counts.overruns.value),
-            unreadable: unreadable)
+    package init(streams: [Stream], overflowed: Int, foreignSignals: Int) {
+        self.streams = streams
+        self.overflowed = overflowed
+        self.foreignSignals = foreignSignals
     }
 }

@@ -1,3 +1,5 @@
+public import RelayEvents
+
 /// An event without its Swift type.
 ///
 /// ```swift

@@ -54,7 +54,7 @@ private final class Local: DocumentView {
         "a view is called with the present state, then with each change; an equal state is no change",
         arguments: places.indices)
     func changes(_ place: Int) async {
-        let document = Document(1, delivery: Self.places[place]())
+        let document = LocalDocument(1, delivery: Self.places[place]())
         let (first, second) = (Log<Int>(), Log<Int>())
         document.addView(key: "first") { first.add($0) }
         document.set(1)
@@ -70,7 +70,7 @@ private final class Local: DocumentView {
     }
     @Test("an immediate view has been called when set returns")
     func immediate() {
-        let document = Document(0, delivery: .immediate)
+        let document = LocalDocument(0, delivery: .immediate)
         let log = Log<Int>()
         document.addView(key: 1) { log.add($0) }
         #expect(log.values == [0])
@@ -79,7 +79,7 @@ private final class Local: DocumentView {
     }
     @Test("views of several kinds on one document, each where it belongs")
     @MainActor func kinds() async throws {
-        let document = Document(Inventory())
+        let document = LocalDocument(Inventory())
         let (list, ledger, plain, local, slow) = (BoxList(), Ledger(), Plain(), Local(), Slow())
         let (closure, queued, polled) = (Log<Int>(), Log<Int>(), Log<Int>())
         let target = try PollableTarget()
@@ -107,7 +107,7 @@ private final class Local: DocumentView {
     @Test("a key names one view, whatever its type; another view with it replaces the first", arguments: places.indices)
     func keys(_ place: Int) async {
         enum Pane: Hashable { case left, right }
-        let document = Document(0, delivery: Self.places[place]())
+        let document = LocalDocument(0, delivery: Self.places[place]())
         let (old, new, other) = (Log<Int>(), Log<Int>(), Log<Int>())
         document.addView(key: Pane.left) { old.add($0) }
         document.addView(key: "left") { other.add($0) }
@@ -131,7 +131,7 @@ private final class Local: DocumentView {
 
     @Test("a view removed within a notification gets no later call: itself, one before it and one behind it")
     func removedInside() {
-        let document = Document(0, delivery: .immediate)
+        let document = LocalDocument(0, delivery: .immediate)
         let log = Log<String>()
         document.addView(key: "before") { log.add("before \($0)") }
         document.addView(key: "remover") { state in
@@ -146,7 +146,7 @@ private final class Local: DocumentView {
     }
     @Test("a state set within a notification reaches every view after the present one, and nothing is nested")
     func setInside() {
-        let document = Document(0, delivery: .immediate)
+        let document = LocalDocument(0, delivery: .immediate)
         let (log, depth) = (Log<String>(), Holder<Int>())
         for name in ["a", "b"] {
             document.addView(key: name) { state in
@@ -163,7 +163,7 @@ private final class Local: DocumentView {
     }
     @Test("a view that sets the state at each call does not exhaust the stack")
     func deep() {
-        let document = Document(0, delivery: .immediate)
+        let document = LocalDocument(0, delivery: .immediate)
         let last = Holder<Int>()
         document.addView(key: "counter") { state in
             last.hold(state)
@@ -173,7 +173,7 @@ private final class Local: DocumentView {
     }
     @Test("a view added within a notification is called with the present state once, then with each change")
     func addedInside() {
-        let document = Document(0, delivery: .immediate)
+        let document = LocalDocument(0, delivery: .immediate)
         let log = Log<String>()
         document.addView(key: "adder") { state in
             log.add("adder \(state)")
@@ -192,7 +192,7 @@ private final class Local: DocumentView {
     }
     @Test("views on the main actor get no call after they were removed there, whoever sets meanwhile")
     @MainActor func removedOnActor() async {
-        let document = Document(0)
+        let document = LocalDocument(0)
         let setting = Task.detached {
             while !Task.isCancelled {
                 for _ in 0..<100 { document.update { $0 += 1 } }
@@ -219,7 +219,7 @@ private final class Local: DocumentView {
 
     @Test("changes by several threads: none is lost, and every view ascends to the last", arguments: places.indices)
     func storm(_ place: Int) async {
-        let document = Document(0, delivery: Self.places[place]())
+        let document = LocalDocument(0, delivery: Self.places[place]())
         let log = Log<Int>()
         document.addView(key: "log") { log.add($0) }
         await withTaskGroup { group in
@@ -239,7 +239,7 @@ private final class Local: DocumentView {
     }
     @Test("a view that is far behind gets the newest states, and the latest one last")
     func behind() async {
-        let document = Document(0)
+        let document = LocalDocument(0)
         let (log, gate) = (Log<Int>(), DispatchSemaphore(value: 0))
         document.addView(key: "slow", delivery: .queue(DispatchQueue(label: "slow"))) {
             log.add($0)
@@ -254,8 +254,8 @@ private final class Local: DocumentView {
     }
     @Test("no lock is held while a change or a comparison runs: both may use the document")
     func noLock() {
-        let holder = Holder<Document<Nosy>>()
-        let document = Document(Nosy(number: 0, holder: holder), delivery: .immediate)
+        let holder = Holder<LocalDocument<Nosy>>()
+        let document = LocalDocument(Nosy(number: 0, holder: holder), delivery: .immediate)
         holder.hold(document)
         var isFirst = true
         document.update { state in
@@ -271,7 +271,7 @@ private final class Local: DocumentView {
     }
     private struct Nosy: Equatable, Sendable {
         var number: Int
-        let holder: Holder<Document<Nosy>>
+        let holder: Holder<LocalDocument<Nosy>>
         static func == (a: Self, b: Self) -> Bool {
             a.holder.value?.addView(key: "nosy") { _ in }
             return a.number == b.number
@@ -280,7 +280,7 @@ private final class Local: DocumentView {
     @Test("a change that throws changes nothing")
     func throwing() {
         struct Refused: Error {}
-        let document = Document(0)
+        let document = LocalDocument(0)
         #expect(throws: Refused.self) {
             try document.update { state in
                 state = 1
@@ -298,7 +298,7 @@ private final class Local: DocumentView {
 
     @Test("an object is held weakly, and nothing is left of it")
     func weakly() async {
-        let document = Document(Inventory())
+        let document = LocalDocument(Inventory())
         let ended = Log<Int>()
         do {
             let ledger = Ledger { ended.add(1) }
@@ -316,7 +316,7 @@ private final class Local: DocumentView {
     func released() async {
         let (log, ended) = (Log<Int>(), Log<Int>())
         do {
-            let document = Document(0)
+            let document = LocalDocument(0)
             let ledger = Ledger { ended.add(1) }
             document.addView(key: "log") { [ledger] in
                 log.add($0)
@@ -329,5 +329,5 @@ private final class Local: DocumentView {
 }
 
 extension Ledger {
-    fileprivate func add(to document: Document<Inventory>) { document.addView(self, key: "ledger") }
+    fileprivate func add(to document: LocalDocument<Inventory>) { document.addView(self, key: "ledger") }
 }

@@ -1,23 +1,15 @@
 import Glibc
-public import RelayCore
+import RelayCore
+package import RelayWire
 
-extension ContractCheck {
-    /// Compares a contract with a journal. The result shows whether a service with this contract can continue to use
-    /// the journal, and whether its subscribers can read the journal's events.
+/// What a journal knows of the events that it keeps.
+package enum StoredContract {
+    /// The schemas of an interface's events, with those of earlier versions that have events left.
     ///
-    /// The journal is only read, so its service may run meanwhile. Commands are not compared, because a journal keeps
-    /// only events.
-    ///
-    /// - Parameter interface: the contract, as this program has it.
-    /// - Parameter directory: the journal's folder.
-    /// - Returns: all differences, by member. In a journal that has never had the interface, each event is ``ContractChange/Kind/added``.
-    /// - Throws: `.notFound` if there is no journal. `.unavailable` for a damaged file, `.invalidArgument` for another
-    ///   program's file. `.unsupportedType` for a contract that D-Bus cannot carry.
-    public static func changes<I: EventInterface>(
-        of interface: I.Type, fromJournalIn directory: String
-    ) throws -> [ContractChange] {
-        let contract = try ContractText(of: interface)
-        return contract.changes(fromStored: try JournalFile(in: directory, vfs: nil).stored(of: I.name))
+    /// Throws `.notFound` if there is no journal, `.unavailable` for a damaged file, `.invalidArgument` for another
+    /// program's.
+    package static func events(of interface: String, in directory: String) throws -> [String: StoredEvent] {
+        try JournalFile(in: directory, vfs: nil).stored(of: interface)
     }
 }
 

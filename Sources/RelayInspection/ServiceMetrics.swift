@@ -1,13 +1,12 @@
-import Synchronization
-
 /// What a service has done since its start, up to one moment: for a dashboard, a log or a test.
 ///
 /// ```swift
+/// import RelayInspection
 /// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.lag ?? 0) }
 /// ```
 ///
 /// Counters begin at the start of this run; other values describe the moment. Only a subscriber's relay knows which
-/// events it lost: see ``EventRelay/metrics``.
+/// events it lost: see ``RelayMetrics``.
 public struct ServiceMetrics: Hashable, Sendable {
     /// One interface's stream.
     public struct Stream: Hashable, Sendable {
@@ -42,6 +41,25 @@ public struct ServiceMetrics: Hashable, Sendable {
         public var subscribers: Int { transports.reduce(0) { $0 + $1.subscribers } }
         /// How many events the slowest subscriber lags behind; nil if none reports its position.
         public var lag: UInt64? { transports.compactMap(\.lag).max() }
+
+        package init(
+            interface: String, epoch: UInt64, events: UInt64, head: UInt64, oldest: UInt64?, areSignalsPaused: Bool,
+            signalPauses: Int, isRingOpen: Bool, ring: Ring?, notPermitted: Int, limitsExceeded: Int,
+            transports: [Transport]
+        ) {
+            self.interface = interface
+            self.epoch = epoch
+            self.events = events
+            self.head = head
+            self.oldest = oldest
+            self.areSignalsPaused = areSignalsPaused
+            self.signalPauses = signalPauses
+            self.isRingOpen = isRingOpen
+            self.ring = ring
+            self.notPermitted = notPermitted
+            self.limitsExceeded = limitsExceeded
+            self.transports = transports
+        }
     }
     /// One transport by which a stream reaches subscribers.
     public struct Transport: Hashable, Sendable {
@@ -60,6 +78,16 @@ public struct ServiceMetrics: Hashable, Sendable {
         /// How many events were too large for the transport: larger than a message, or than a quarter of the ring. They
         /// can be read from the journal.
         public let tooLarge: UInt64
+
+        package init(name: String, subscribers: Int, lag: UInt64?, carried: UInt64, heldBack: UInt64, tooLarge: UInt64)
+        {
+            self.name = name
+            self.subscribers = subscribers
+            self.lag = lag
+            self.carried = carried
+            self.heldBack = heldBack
+            self.tooLarge = tooLarge
+        }
     }
     /// How often a ring was opened, refused and returned.
     ///
@@ -72,85 +100,42 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let refused: Int
         /// How many peers returned the ring, and get signals again.
         public let returned: Int
+
+        package init(opened: Int, refused: Int, returned: Int) {
+            self.opened = opened
+            self.refused = refused
+            self.returned = returned
+        }
     }
     /// How calls of commands ended.
     public struct Commands: Hashable, Sendable {
         /// Answered with a reply.
-        public internal(set) var replied = 0
+        public let replied: Int
         /// Answered with an error: a refusal that the contract declares, or a failure.
-        public internal(set) var failed = 0
+        public let failed: Int
         /// Refused because their arguments could not be decoded: they belong to another version, or the type refuses a
         /// value.
-        public internal(set) var unreadable = 0
-        /// How long handlers took, from their turn to their answer. For `Status`.
-        var durations = DurationCounts()
+        public let unreadable: Int
+
+        package init(replied: Int, failed: Int, unreadable: Int) {
+            self.replied = replied
+            self.failed = failed
+            self.unreadable = unreadable
+        }
     }
     /// The streams, in the order of exporting.
     public let streams: [Stream]
     /// The commands of all interfaces together. Calls that reached no handler are in ``Commands/unreadable``, or in a
     /// stream's ``Stream/notPermitted`` or ``Stream/limitsExceeded``.
     public let commands: Commands
-    /// How often each kind of notice occurred, including notices that were left out. `.notPermitted` and
-    /// `.limitsExceeded` count refused peers and calls, `.ringUnavailable` counts rings that could not be created, and
+    /// How often each kind of notice occurred, by the name of the kind, including notices that were left out. `NotPermitted` and
+    /// `LimitsExceeded` count refused peers and calls, `.ringUnavailable` counts rings that could not be created, and
     /// `.signalsPaused` counts long pauses.
-    public let notices: [Notice.Kind: Int]
-}
+    public let notices: [String: Int]
 
-extension ServiceMetrics.Commands {
-    /// - Parameter duration: in nanoseconds.
-    mutating func count(_ answer: AnyExportedCommand.Answer, after duration: UInt64) {
-        durations.add(duration)
-        switch answer {
-        case .reply: replied += 1
-        case .error, .failed: failed += 1
-        case .unreadable: unreadable += 1
-        }
-    }
-}
-
-extension EventService {
-    /// What the service has done since its start.
-    ///
-    /// - Isolation: from any thread. Reading takes each stream's lock for a moment, so do not read it in a tight loop.
-    public var metrics: ServiceMetrics {
-        ServiceMetrics(
-            streams: interfaces.map { $0.stream.metrics }, commands: core.calls.answered.withLock { $0 },
-            notices: core.notices.counts)
-    }
-}
-
-extension PublishedStream {
-    var metrics: ServiceMetrics.Stream {
-        let subscribers = subscribers
-        // At one moment, so that the numbers fit each other.
-        return state.withLock { state in
-            let (head, outlets) = (state.place.sequence, state.outlets)
-            let first = state.history?.first ?? 1
-            let status = Dictionary(outlets.status.map { ($0.name, $0.value) }) { first, _ in first }
-            let requests = outlets.ring.requests
-            return ServiceMetrics.Stream(
-                interface: interface, epoch: epoch, events: head - min(head, first - min(first, 1)), head: head,
-                oldest: state.history.map { $0.oldest(of: [Stream1.allNames]) },
-                areSignalsPaused: status["SignalsPaused"] == .boolean(true), signalPauses: outlets.signals.pauses,
-                isRingOpen: status["RingOpen"] == .boolean(true),
-                ring: outlets.ring.plan.map { _ in
-                    ServiceMetrics.Ring(
-                        opened: requests.opened, refused: requests.refused, returned: requests.returned)
-                },
-                notPermitted: state.refusals.notPermitted, limitsExceeded: state.refusals.limitsExceeded,
-                transports: Self.transports(outlets.figures(at: head), subscribers, head: head))
-        }
-    }
-    private static func transports(
-        _ figures: [String: OutletFigures], _ subscribers: [Subscriber], head: UInt64
-    ) -> [ServiceMetrics.Transport] {
-        let served = Dictionary(grouping: subscribers, by: \.transport)
-        return Set(figures.keys).union(served.keys).sorted().map { name in
-            let (peers, figures) = (served[name] ?? [], figures[name] ?? OutletFigures())
-            let lags = peers.filter { $0.sequence > 0 }.map { head - min(head, $0.sequence) }
-            return ServiceMetrics.Transport(
-                name: name, subscribers: peers.count, lag: lags.max(), carried: figures.carried,
-                heldBack: figures.heldBack, tooLarge: figures.tooLarge)
-        }
+    package init(streams: [Stream], commands: Commands, notices: [String: Int]) {
+        self.streams = streams
+        self.commands = commands
+        self.notices = notices
     }
 }
