@@ -205,7 +205,7 @@ test-desktop: export RELAY_TESTS = DesktopTests,MovingHouseTests
 test-desktop: export RELAY_PICTURES = $(CURDIR)/.build/desktop
 test-desktop: dependencies-desktop
 	@mkdir -p $(RELAY_PICTURES)
-	for product in relay-service relay-cli moving-house relayPackageTests; do $(swift) build --product $$product; done
+	for product in relay-service relay-cli moving-house order-list order-service relayPackageTests; do $(swift) build --product $$product; done
 	scripts/check-warnings
 	$(tests) test --skip-build --disable-xctest
 	scripts/desktop-pictures

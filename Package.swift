@@ -86,7 +86,8 @@ let package = Package(
             swiftSettings: strict),
         // What the daemons share: their log, and how they end.
         .target(
-            name: "RelayDaemon", dependencies: ["RelayCore", "RelaySystemd", "RelayTool"], swiftSettings: strict),
+            name: "RelayDaemon", dependencies: ["RelayCore", "RelayJournal", "RelaySystemd", "RelayTool"],
+            swiftSettings: strict),
         // Channels in NATS. Nothing else links its library.
         .target(
             name: "RelayBridge", dependencies: ["RelayCore", "RelayMirrors", "RelayTool", "CNats"],
@@ -349,6 +350,74 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
         .testTarget(
             name: "FleetTests", dependencies: ["Fleet", "FleetViews", "fleet-unit", "RelayCore", "RelayTestKit"],
             path: "Examples/fleet/FleetTests"),
+        .target(
+            name: "PrintQueue", dependencies: ["RelayCore"],
+            path: "Examples/guarded-service/PrintQueue"),
+        .executableTarget(
+            name: "print-queue-service",
+            dependencies: [
+                "PrintQueue", "RelayCore",
+                "RelayJournal",
+            ], path: "Examples/guarded-service/print-queue-service"),
+        .executableTarget(
+            name: "print-queue", dependencies: ["PrintQueue", "RelayCore"],
+            path: "Examples/guarded-service/print-queue"),
+        .target(
+            name: "Settlements", dependencies: ["RelayCore"],
+            path: "Examples/two-sources/Settlements"),
+        .executableTarget(
+            name: "settlement-source",
+            dependencies: [
+                "Settlements", "RelayCore",
+                "RelayJournal",
+            ], path: "Examples/two-sources/settlement-source"),
+        .executableTarget(
+            name: "settlement-service",
+            dependencies: [
+                "Settlements", "RelayCore",
+                "RelayJournal",
+            ], path: "Examples/two-sources/settlement-service"),
+        .target(
+            name: "Requests", dependencies: ["RelayCore"],
+            path: "Examples/percentiles/Requests"),
+        .executableTarget(
+            name: "request-service", dependencies: ["Requests", "RelayCore"],
+            path: "Examples/percentiles/request-service"),
+        .executableTarget(
+            name: "percentiles", dependencies: ["Requests", "RelayCore"],
+            path: "Examples/percentiles/percentiles"),
+        .target(
+            name: "Tickets", dependencies: ["RelayCore"],
+            path: "Examples/front-end-tests/Tickets"),
+        .target(
+            name: "TicketViews", dependencies: ["Tickets", "RelayCore"],
+            path: "Examples/front-end-tests/TicketViews"),
+        .testTarget(
+            name: "TicketTests",
+            dependencies: [
+                "Tickets", "TicketViews", "RelayCore",
+                "RelayTestKit",
+            ], path: "Examples/front-end-tests/TicketTests"),
+        .target(
+            name: "Parking", dependencies: ["RelayCore"],
+            path: "Examples/two-versions/Parking"),
+        .executableTarget(
+            name: "parking-service",
+            dependencies: [
+                "Parking", "RelayCore",
+                "RelayJournal",
+            ], path: "Examples/two-versions/parking-service"),
+        .executableTarget(
+            name: "parking-sign", dependencies: ["Parking", "RelayCore"],
+            path: "Examples/two-versions/parking-sign"),
+        // The examples' programs, as processes.
+        .testTarget(
+            name: "ProgramTests",
+            dependencies: [
+                "OrderList", "order-service", "parking-service", "parking-sign", "percentiles", "print-queue",
+                "print-queue-service", "relay-cli", "request-service", "settlement-service", "settlement-source",
+                "RelayCore", "RelayTestKit", "TestTraits",
+            ], path: "Tests/Programs", swiftSettings: strict),
         // Examples against mirrors, with the bridge's processes.
         .testTarget(
             name: "HostsTests",
@@ -366,6 +435,15 @@ let hasDesktop = Context.environment["RELAY_WITH_DESKTOP"] == "1"
 if hasDesktop || Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
     package.targets += [
         .target(
+            name: "OrderList", dependencies: ["RelayCore"],
+            path: "Examples/order-list/OrderList"),
+        .executableTarget(
+            name: "order-service",
+            dependencies: [
+                "OrderList", "RelayCore",
+                "RelayJournal",
+            ], path: "Examples/order-list/order-service"),
+        .target(
             name: "MovingHouse", dependencies: ["Relocation", "RelayCore"], path: "Examples/moving-house/MovingHouse",
             swiftSettings: strict),
         .testTarget(
@@ -382,12 +460,16 @@ if hasDesktop {
         .systemLibrary(
             name: "CGTK", path: "Examples/moving-house/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
         .executableTarget(
+            name: "order-list", dependencies: ["CGTK", "OrderList", "RelayCore", "RelayGLib"],
+            path: "Examples/order-list/order-list"),
+        .executableTarget(
             name: "moving-house", dependencies: ["CGTK", "MovingHouse", "RelayCore", "RelayGLib", "Relocation"],
             path: "Examples/moving-house/moving-house", swiftSettings: strict),
         .testTarget(
             name: "DesktopTests",
             dependencies: [
                 "BusProcess", "CGTK", "RelayCore", "RelayTestKit", "Relocation", "TestTraits", "moving-house",
+                "order-list", "order-service",
             ],
             path: "Examples/moving-house/DesktopTests", swiftSettings: strict),
     ]

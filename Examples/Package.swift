@@ -145,5 +145,94 @@ let package = Package(
                 "Fleet", "FleetViews", "fleet-unit", .product(name: "RelayCore", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ], path: "fleet/FleetTests"),
+        // 20,000 rows in a GTK list: see order-list/README.md. The window is below.
+        .target(
+            name: "OrderList", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "order-list/OrderList"),
+        .executableTarget(
+            name: "order-service",
+            dependencies: [
+                "OrderList", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "order-list/order-service"),
+        // A command behind polkit: see guarded-service/README.md.
+        .target(
+            name: "PrintQueue", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "guarded-service/PrintQueue"),
+        .executableTarget(
+            name: "print-queue-service",
+            dependencies: [
+                "PrintQueue", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "guarded-service/print-queue-service"),
+        .executableTarget(
+            name: "print-queue", dependencies: ["PrintQueue", .product(name: "RelayCore", package: "relay")],
+            path: "guarded-service/print-queue"),
+        // Two services, followed and joined: see two-sources/README.md.
+        .target(
+            name: "Settlements", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "two-sources/Settlements"),
+        .executableTarget(
+            name: "settlement-source",
+            dependencies: [
+                "Settlements", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "two-sources/settlement-source"),
+        .executableTarget(
+            name: "settlement-service",
+            dependencies: [
+                "Settlements", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "two-sources/settlement-service"),
+        // 100,000 events a second: see percentiles/README.md.
+        .target(
+            name: "Requests", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "percentiles/Requests"),
+        .executableTarget(
+            name: "request-service", dependencies: ["Requests", .product(name: "RelayCore", package: "relay")],
+            path: "percentiles/request-service"),
+        .executableTarget(
+            name: "percentiles", dependencies: ["Requests", .product(name: "RelayCore", package: "relay")],
+            path: "percentiles/percentiles"),
+        // A front end without a bus: see front-end-tests/README.md.
+        .target(
+            name: "Tickets", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "front-end-tests/Tickets"),
+        .target(
+            name: "TicketViews", dependencies: ["Tickets", .product(name: "RelayCore", package: "relay")],
+            path: "front-end-tests/TicketViews"),
+        .testTarget(
+            name: "TicketTests",
+            dependencies: [
+                "Tickets", "TicketViews", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "front-end-tests/TicketTests"),
+        // A contract's second version, with front ends of the first: see two-versions/README.md.
+        .target(
+            name: "Parking", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "two-versions/Parking"),
+        .executableTarget(
+            name: "parking-service",
+            dependencies: [
+                "Parking", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "two-versions/parking-service"),
+        .executableTarget(
+            name: "parking-sign", dependencies: ["Parking", .product(name: "RelayCore", package: "relay")],
+            path: "two-versions/parking-sign"),
     ]
 )
+
+// The window of order-list needs GTK.
+if Context.environment["RELAY_WITH_DESKTOP"] == "1" {
+    package.targets += [
+        .systemLibrary(
+            name: "CGTK", path: "moving-house/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+        .executableTarget(
+            name: "order-list",
+            dependencies: [
+                "CGTK", "OrderList", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayGLib", package: "relay"),
+            ], path: "order-list/order-list"),
+    ]
+}

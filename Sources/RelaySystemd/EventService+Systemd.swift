@@ -12,24 +12,29 @@ extension EventService {
     ///   `onReload` is called. A SIGHUP that arrives while the service starts takes effect when the service is ready.
     ///   Once the service is ending, SIGHUP has no effect.
     ///
-    /// Without a manager, it works like ``RelayCore/EventService/run(patience:idleExit:onReady:onStopping:)``, which
+    /// Without a manager, it works like ``RelayCore/EventService/run(following:patience:idleExit:onReady:alongside:onStopping:)``, which
     /// describes everything else.
     ///
     /// - Cancellation: as there.
     /// - Parameter manager: the service manager.
+    /// - Parameter relays: run beside the service.
     /// - Parameter patience: as there.
     /// - Parameter idleExit: as there.
     /// - Parameter onReady: is called when the service owns the name.
+    /// - Parameter work: runs beside the service.
     /// - Parameter onStopping: as there; is called after the manager was notified.
     /// - Parameter onReload: reads the configuration again. If it throws, the manager's status shows the error.
     /// - Throws: as there.
     public func run(
-        under manager: ServiceManager, patience: Duration = .seconds(10), idleExit: Duration? = nil,
-        onReady: @Sendable () -> Void = {}, onStopping: @Sendable () async -> Void = {},
+        under manager: ServiceManager, following relays: EventRelay..., patience: Duration = .seconds(10),
+        idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
+        alongside work: (@Sendable () async throws -> Void)? = nil, onStopping: @Sendable () async -> Void = {},
         onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
+        let works = relays.map { relay in { @Sendable in try await relay.run() } } + [work].compactMap { $0 }
         guard manager.isPresent else {
-            return try await run(patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
+            return try await run(
+                alongside: works, patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
         }
         let starting = manager.beginExtending()
         defer { starting.cancel() }
@@ -65,7 +70,7 @@ extension EventService {
         }
         defer { reloading.cancel() }
         do {
-            try await run(patience: patience, idleExit: idleExit) {
+            try await run(alongside: works, patience: patience, idleExit: idleExit) {
                 starting.cancel()
                 line.begin { manager.ready(status: $0) }
                 started.finish()

@@ -89,6 +89,4 @@ struct JournalHost {
             }
         log.info("journal: \(directory), synchronous \(synchronous.rawValue)\(text)")
     }
-    /// Why the service ended, if that was the journal's doing.
-    var failure: ServiceFailure? { journal.failure.map { ServiceFailure(using: $0) } }
 }

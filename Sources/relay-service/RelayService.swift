@@ -5,7 +5,7 @@ import RelayTool
 /// The backend service as a daemon.
 @main struct RelayService: RelayProgram {
     static func run() async throws {
-        if try JournalTool.runIfAsked() { return }
+        if try JournalTool.runIfAsked(of: ServiceOptions.program) { return }
         let arguments: [String]
         do throws(UsageError) { arguments = try ProcessInput.arguments() } catch {
             throw ServiceFailure(code: .usage, message: error.message)

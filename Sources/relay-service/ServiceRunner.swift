@@ -40,9 +40,8 @@ struct ServiceRunner {
             try await serve(on: bus, kept, progress)
         } catch {
             await daemon?.stop()
-            let failure = kept?.failure ?? error
             if !progress.wasReady { kept?.removeUnused() }
-            throw failure
+            throw error
         }
         log.info("released \(options.name)")
         kept?.journal.close()

@@ -49,9 +49,5 @@ func enter(_ unit: inout UnitOfWork, _ stamp: Stamp) throws -> StreamPosition? {
     return try unit.query("SELECT place FROM entered") { row in try row["place"] as StreamPosition }.first
 }
 func serve() async throws {
-    let sampling = Task { try await publishSamples() }
-    try await service.run(onStopping: {
-        sampling.cancel()
-        _ = await sampling.result
-    })
+    try await service.run(alongside: { try await publishSamples() })
 }

@@ -1,3 +1,4 @@
+import RelayDaemon
 import RelayTool
 import TestTraits
 import Testing

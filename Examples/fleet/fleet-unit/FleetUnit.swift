@@ -25,7 +25,7 @@ import RelayJournal
         let service =
             try isLogging ? logging(unit, type) : EventService(name: unit.service, exporting: S.Interface.self)
         if isLogging { try await service.publish(UnitStarted(unit: Int32(unit.index))) }
-        let sampler = Task {
+        try await service.run(alongside: {
             while service.metrics.streams.allSatisfy({ $0.subscribers == 0 }) {
                 try await Task.sleep(for: .milliseconds(10))
             }
@@ -43,9 +43,7 @@ import RelayJournal
                     }
                 }
             }
-        }
-        defer { sampler.cancel() }
-        try await service.run()
+        })
     }
     private static func logging<S: Sample>(_ unit: FleetUnit, _ type: S.Type) throws -> EventService {
         let folder = getenv("FLEET_STATE").map { String(cString: $0) } ?? ""

@@ -15,13 +15,11 @@ import ShopDesk
             name: "org.example.Shop", exporting: Orders1.self, Climate1.self, journal: journal)
         desk.open(on: service)
         // The sensor: ten measurements a second, whoever listens.
-        let sensor = Task {
+        try await service.run(alongside: {
             for number in 0... {
                 try service.publish(TemperatureMeasured(celsius: -18 + Double(number % 10) / 10, sensor: 1))
                 try await Task.sleep(for: .milliseconds(100))
             }
-        }
-        defer { sensor.cancel() }
-        try await service.run()
+        })
     }
 }

@@ -47,60 +47,26 @@ extension EventService {
     /// `extension EventService: Service {}` is the whole adapter. Because a cancellation ends the service, name SIGTERM
     /// and SIGINT in the group's `cancellationSignals`.
     ///
-    /// - Cancellation: commands may run for ten more seconds: see ``run(patience:idleExit:onReady:onStopping:)``.
-    /// - Throws: as ``run(patience:idleExit:onReady:onStopping:)``.
-    public func run() async throws { try await run(patience: .seconds(10), onReady: {}) }
-    /// Serves until the task is cancelled, or until the service has been unused for a time that you choose. You also
-    /// choose how long running commands may take to finish.
+    /// - Cancellation: commands may run for ten more seconds: see ``run(following:patience:idleExit:onReady:alongside:onStopping:)``.
+    /// - Throws: as ``run(following:patience:idleExit:onReady:alongside:onStopping:)``.
+    public func run() async throws {
+        try await run(alongside: [], patience: .seconds(10), idleExit: nil, onReady: {}, onStopping: {})
+    }
+    /// Serves as `run(following:…)` does.
     ///
-    /// With `idleExit`, this also returns when there was no attached peer, no open ring, no call, no unit of work and
-    /// no ``ActivityToken`` for that time. `.zero` ends the service right after the last call. A new service waits ten
-    /// seconds for its first use. No call is lost at the end: the service first releases the name, then answers every
-    /// call that the bus had already routed to it. For later calls the bus starts the service again, if there is a
-    /// service file.
-    ///
-    /// ```swift
-    /// try await service.run(idleExit: .seconds(30))
-    /// journal.close()
-    /// ```
-    ///
-    /// A task of your own that publishes is not the service's: it goes on until you stop it. Once the service has ended,
-    /// `publish` throws `.unavailable`. Stop the task in `onStopping`, and its last events still precede `End`:
-    ///
-    /// ```swift
-    /// let sampling = Task { try await publishSamples(service) }
-    /// try await service.run(onStopping: {
-    ///     sampling.cancel()
-    ///     _ = await sampling.result
-    /// })
-    /// ```
-    ///
-    /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
-    ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
-    ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
-    ///   the bus. Calls that arrive meanwhile wait until the name is released. Calls of durable interfaces then run.
-    ///   Calls of volatile interfaces are refused with `.unavailable`, because `End` has been announced.
-    /// - Parameter idleExit: how long the service is unused before it ends; nil means that it does not end when it is
-    ///   unused.
-    /// - Parameter onReady: is called when the service owns the name.
-    /// - Parameter onStopping: is called when the end was decided. The service serves until this returns, and only then
-    ///   begins to end: stop your own publishing tasks there, and wait for them. Notify a service manager there, so that
-    ///   it starts the next run for later calls. The patience begins when it has returned.
-    /// - Throws: what ``start()`` throws, except `.cancelled`. `.unavailable` if the bus goes away. If the journal has
-    ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the pending replies
-    ///   were sent.
-    public func run(
-        patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
-        onStopping: @Sendable () async -> Void = {}
+    /// - Parameter works: run beside the service.
+    package func run(
+        alongside works: [@Sendable () async throws -> Void], patience: Duration, idleExit: Duration?,
+        onReady: @Sendable () -> Void, onStopping: @Sendable () async -> Void
     ) async throws {
         // What ends it does not wait for a thread that the program's own tasks may hold.
         try await withTaskExecutorPreference(HandlerThreads.own) {
-            try await serve(patience, idleExit, onReady, onStopping)
+            try await serve(works, patience, idleExit, onReady, onStopping)
         }
     }
     private func serve(
-        _ patience: Duration, _ idleExit: Duration?, _ onReady: @Sendable () -> Void,
-        _ onStopping: @Sendable () async -> Void
+        _ works: [@Sendable () async throws -> Void], _ patience: Duration, _ idleExit: Duration?,
+        _ onReady: @Sendable () -> Void, _ onStopping: @Sendable () async -> Void
     ) async throws {
         let isStarter = !isStarted
         do {
@@ -119,10 +85,28 @@ extension EventService {
         }
         onReady()
         if let idleExit { core.idle.begin(limit: idleExit) { [weak core] in core?.finish(nil) } }
+        let besides = works.map { begin($0) }
         let reason = await core.untilEnd()
+        for beside in besides { beside.cancel() }
+        var failure: (any Error)?
+        for beside in besides {
+            let error = await beside.value
+            failure = failure ?? error
+        }
         await onStopping()
         await end(patience)
-        if let reason { throw reason }
+        if let error = reason ?? failure { throw error }
+    }
+    /// Begins work beside the service, in a task that ends with what it has thrown: not because it was cancelled.
+    private func begin(_ work: @escaping @Sendable () async throws -> Void) -> Task<(any Error)?, Never> {
+        Task { [core] in
+            do { try await work() } catch {
+                if Task.isCancelled { return nil }
+                core.finish(nil)
+                return error
+            }
+            return nil
+        }
     }
     /// Ends a service that was started: finishes running commands, announces `End`, and releases the name. Returns when
     /// that is done, or at once if the service has ended or was never started.
@@ -136,7 +120,7 @@ extension EventService {
     ///   that leads over the bus cannot be seen: if a handler waits for the reply of a handler that stops its service, it
     ///   is cancelled when the patience is over, and the service has ended about a second later.
     /// - Cancellation: does not shorten it.
-    /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
+    /// - Parameter patience: as in ``run(following:patience:idleExit:onReady:alongside:onStopping:)``.
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
     ///   went away, or the reason why the journal failed.
     public func stop(patience: Duration = .seconds(10)) async throws {

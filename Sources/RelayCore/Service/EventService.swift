@@ -182,6 +182,12 @@ public final class EventService: Sendable {
             return NoReply()
         }
     }
+    /// Does not compile: a handler takes the context, too.
+    @available(*, unavailable, message: "a handler takes the command and its context: { command, context in … }")
+    public func handle<C: Command, Reply>(
+        _ type: C.Type,
+        @_inheritActorContext with handler: @escaping @isolated(any) @Sendable (C) async throws -> Reply
+    ) {}
     func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ExportedCommand<C>.Handler) {
         if let command = commands[ObjectIdentifier(type)] as? ExportedCommand<C> {
             command.setHandler(handler, publisher)

@@ -42,6 +42,27 @@ extension EventJournal {
         _ body: @escaping @Sendable (Followed, inout UnitOfWork) throws -> Void,
         onGap: @escaping @Sendable (Gap, inout UnitOfWork) throws -> Void
     ) async throws -> Subscription {
+        try await consume(type, of: relay, as: name, from: start) { event, _, unit in
+            try body(event, &unit)
+        } onGap: { gap, unit in
+            try onGap(gap, &unit)
+        }
+    }
+    /// The same, with the place of each event in its stream, and its time.
+    ///
+    /// - Parameter type: the type of event, or the interface.
+    /// - Parameter relay: follows the other service.
+    /// - Parameter name: the consumer's name in this journal.
+    /// - Parameter start: where to begin the first time.
+    /// - Parameter body: changes the state and publishes events.
+    /// - Parameter onGap: accounts for a gap.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: as the method whose `body` takes no stamp.
+    public func consume<Followed: Subscribable>(
+        _ type: Followed.Type, of relay: EventRelay, as name: String, from start: StreamPosition = .beginning,
+        _ body: @escaping @Sendable (Followed, Stamp, inout UnitOfWork) throws -> Void,
+        onGap: @escaping @Sendable (Gap, inout UnitOfWork) throws -> Void
+    ) async throws -> Subscription {
         guard CursorText.isName(name) else {
             throw RelayError(
                 .invalidArgument, "'\(name)' is no name for a consumer: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'")
@@ -64,7 +85,7 @@ extension EventJournal {
                     for item in batch.items {
                         switch item {
                         case .event(let event, let stamp):
-                            if kept?.hasPassed(stamp, in: batch.interface) != true { try body(event, &unit) }
+                            if kept?.hasPassed(stamp, in: batch.interface) != true { try body(event, stamp, &unit) }
                         case .gap(let gap): try onGap(gap, &unit)
                         }
                     }

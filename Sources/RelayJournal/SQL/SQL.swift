@@ -55,6 +55,19 @@ public struct SQL: ExpressibleByStringInterpolation, Sendable {
             text += "?"
             values.append(.null)
         }
+        /// A part of the statement, with its own parameters.
+        ///
+        /// - Parameter part: the part, such as a condition that several statements have.
+        public mutating func appendInterpolation(_ part: SQL) {
+            text += part.text
+            do throws(RelayError) { values += try part.parameters() } catch { fault = fault ?? error }
+        }
+        /// Does not compile: no column can hold such a value.
+        @available(
+            *, unavailable,
+            message: "no column can hold this type: conform it to SQLStorable, which an enum with raw values only names"
+        )
+        public mutating func appendInterpolation<Value>(_ value: Value) {}
         /// A part of the statement's text: never one that comes from others.
         ///
         /// - Parameter text: the part.

@@ -25,6 +25,11 @@ public struct Migration: Sendable {
             for statement in statements { try unit.execute(statement) }
         }
     }
+    /// Does not compile: text that is put together at run time is no statement.
+    @available(
+        *, unavailable, message: "a statement is an SQL: write it here, or declare it as 'let statement: SQL = …'"
+    )
+    public init(_ name: String, _ statements: String...) { self.init(name) { _ in } }
     /// A step that needs code.
     ///
     /// - Parameter name: the name of the step.

@@ -45,6 +45,25 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func get<Document: DomainDocument>(_ type: Document.Type) throws -> Document {
         try engine.document(type).draft(in: JournalUnit(engine: engine)).state
     }
+    /// Changes a document's state in this unit.
+    ///
+    /// ```swift
+    /// try unit.update(Balance.self) { $0.cents += order.cents }
+    /// ```
+    ///
+    /// - Parameter type: the document.
+    /// - Parameter change: changes the state.
+    /// - Returns: what `change` returns.
+    /// - Throws: as ``set(_:)``, and what `change` throws.
+    @discardableResult
+    public mutating func update<Document: DomainDocument, Result>(
+        _ type: Document.Type, _ change: (inout Document) throws -> Result
+    ) throws -> Result {
+        var state = try get(type)
+        let result = try change(&state)
+        try set(state)
+        return result
+    }
     /// Runs one statement.
     ///
     /// Prepared statements are cached by their text, in which values are parameters. Foreign keys are enforced.
@@ -54,7 +73,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// - Parameter sql: one statement: see ``SQL``.
     /// - Returns: how many rows it inserted, changed or deleted.
     /// - Throws: `.conflict` for a constraint, `.invalidArgument` for SQL that is wrong or not allowed, `.storageFull`,
-    ///   `.unavailable`. The cause is an ``SQLiteError``.
+    ///   `.unavailable`.
     @discardableResult
     public mutating func execute(_ sql: SQL) throws -> Int {
         let values = try sql.parameters()

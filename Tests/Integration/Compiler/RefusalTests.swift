@@ -18,6 +18,13 @@ import Testing
         let texts = try Self.names.map { try Programs.text("Tests/Refusals/" + $0) }
         #expect(texts.count > 40 && texts.contains { $0.hasPrefix("// expect: nothing\n") })
     }
+    @Test("of the first guesses, those that are refused have a file that says what to write") func guesses() throws {
+        let lines = try Programs.text("Tests/Refusals/first-guesses.swift").split(separator: "\n")
+        let numbers = lines.compactMap { line in Int(line.drop { $0 == " " || $0 == "/" }.prefix { $0.isNumber }) }
+        #expect(numbers == Array(1...numbers.count) && numbers.count >= 40)
+        let named = lines.compactMap { $0.split(separator: " ").last }.filter { $0.hasSuffix(".swift") }
+        #expect(named.count == 13 && Set(named.map(String.init)).isSubset(of: Self.names))
+    }
     @Test("each is refused for the reason that it names", arguments: names) func judged(_ name: String) async throws {
         let lines = try Programs.text("Tests/Refusals/" + name).split(separator: "\n")
         func marked(_ mark: String) -> [String] {

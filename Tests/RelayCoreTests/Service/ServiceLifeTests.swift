@@ -71,6 +71,72 @@ private enum Clock1: EventInterface {
         let (ticked, end) = (members.firstIndex(of: "Ticked"), members.firstIndex(of: "End"))
         #expect(ticked != nil && end != nil && (ticked ?? 0) < (end ?? 0), "\(members)")
     }
+    @Test("work beside it begins when the name is owned, ends before it, and its last event precedes `End`")
+    func alongside() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let listening = try await BusStranger.join(bus.bus)
+        try await listening.listen(Stream1.name)
+        try await listening.listen(Clock1.name)
+        let (begun, isBegun) = AsyncStream.makeStream(of: Void.self)
+        let running = Task {
+            try await service.run(alongside: {
+                isBegun.finish()
+                do { try await Task.sleep(for: .seconds(3_600)) } catch {
+                    try service.publish(Clock1.Ticked(number: 7))
+                    throw error
+                }
+            })
+        }
+        for await _ in begun {}
+        running.cancel()
+        // It was asked to end: that its work has thrown is no failure.
+        try await running.value
+        #expect(await eventually { listening.signals.contains { $0.member == "End" } })
+        let members = listening.signals.map(\.member)
+        let (ticked, end) = (members.firstIndex(of: "Ticked"), members.firstIndex(of: "End"))
+        #expect(ticked != nil && end != nil && (ticked ?? 0) < (end ?? 0), "\(members)")
+    }
+    @Test("work beside it that fails ends it with its error, and work that returns does not") func failingWork()
+        async throws
+    {
+        struct Broken: Error {}
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        await #expect(throws: Broken.self) { try await service.run(alongside: { throw Broken() }) }
+        #expect(throws: RelayError.self) { try service.publish(Clock1.Ticked(number: 8)) }
+        let next = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let (done, isDone) = AsyncStream.makeStream(of: Void.self)
+        let running = Task { try await next.run(alongside: { isDone.finish() }) }
+        for await _ in done {}
+        try next.publish(Clock1.Ticked(number: 9))
+        running.cancel()
+        try await running.value
+    }
+    @Test("a service that follows another one runs its relay, and ends with the relay's error") func following()
+        async throws
+    {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let other = try EventService(name: "org.example.Other", on: bus.bus, exporting: Clock1.self)
+        let relay = try EventRelay(
+            following: Desk.name, on: bus.bus, interfaces: Clock1.self, timing: RelayTiming { $0.handlerRetries = [] })
+        try await service.start()
+        let ticks = Log<Int64>()
+        let subscription = try relay.subscribe(to: Clock1.Ticked.self) { tick in
+            ticks.add(tick.number)
+            if tick.number == 2 { throw RelayError(.conflict, "no more") }
+        } onGap: { _ in
+        }
+        let running = Task { try await other.run(following: relay) }
+        try await relay.ready()
+        try await relay.barrier()
+        for number in 1...2 { try service.publish(Clock1.Ticked(number: Int64(number))) }
+        let error = await #expect(throws: RelayError.self) { try await running.value }
+        #expect(error?.code == .conflict && ticks.values == [1, 2])
+        withExtendedLifetime(subscription) {}
+        try await service.stop()
+    }
     @Test("the end of the bus ends the service, with the reason") func busGone() async throws {
         let desk = try await Desk()
         desk.bus.process.signal(SIGKILL)

@@ -18,7 +18,7 @@ public struct FollowedRows<ID: Hashable & Comparable & Sendable, Row: Equatable 
     private var covers: [Cover] = []
     /// Of the event that is applied.
     private var sequence: UInt64 = 0
-    private var changes: [ListChange<Row>] = []
+    private var changes = ListDifferences<Row>()
 
     init() {}
     /// The state of all pages, in their order; each with the sequence that it is of.
@@ -46,13 +46,13 @@ public struct FollowedRows<ID: Hashable & Comparable & Sendable, Row: Equatable 
             case (nil, nil): return
             case (nil, let row?):
                 ids.insert(id, at: index)
-                changes.append(.inserted(row, at: index))
+                changes.insert(row, at: index)
             case (let row?, nil):
                 ids.remove(at: index)
-                changes.append(.removed(row, at: index))
+                changes.remove(row, at: index)
             case (let old?, let row?):
                 if old == row { return }
-                changes.append(.updated(row, at: index))
+                changes.update(row, at: index)
             }
             rows[id] = newValue
         }
@@ -68,26 +68,30 @@ public struct FollowedRows<ID: Hashable & Comparable & Sendable, Row: Equatable 
     }
     /// Applies an event, and returns what it changed.
     mutating func apply(at sequence: UInt64, _ change: (inout Self) -> Void) -> [ListChange<Row>] {
-        (self.sequence, changes) = (sequence, [])
+        (self.sequence, changes) = (sequence, ListDifferences())
         change(&self)
-        defer { changes = [] }
-        return changes
+        defer { changes = ListDifferences() }
+        return changes.all
     }
     /// What makes these rows of those: from the end to the beginning, so that each index is right when its turn comes.
     func changes(from old: Self) -> [ListChange<Row>] {
-        var changes: [ListChange<Row>] = []
-        for (index, id) in old.ids.enumerated().reversed() where rows[id] == nil {
-            if let row = old.rows[id] { changes.append(.removed(row, at: index)) }
+        var changes = ListDifferences<Row>()
+        var end = old.ids.count
+        while end > 0 {
+            var start = end
+            while start > 0, rows[old.ids[start - 1]] == nil { start -= 1 }
+            for id in old.ids[start..<end] { if let row = old.rows[id] { changes.remove(row, at: start) } }
+            end = start - 1
         }
         for (index, id) in ids.enumerated() {
             guard let row = rows[id] else { continue }
             if let before = old.rows[id] {
-                if before != row { changes.append(.updated(row, at: index)) }
+                if before != row { changes.update(row, at: index) }
             } else {
-                changes.append(.inserted(row, at: index))
+                changes.insert(row, at: index)
             }
         }
-        return changes
+        return changes.all
     }
 }
 
@@ -101,14 +105,45 @@ extension FollowedRows: RandomAccessCollection {
     }
 }
 
-/// One difference of a list. The index is the row's, when all changes before this one were made.
+/// One difference of a list: a run of rows. The index is that of the first row, when all changes before this one were
+/// made.
 public enum ListChange<Row: Equatable & Sendable>: Equatable, Sendable {
-    /// A row that was not there.
-    case inserted(Row, at: Int)
-    /// Another state of a row.
-    case updated(Row, at: Int)
-    /// A row that is gone.
-    case removed(Row, at: Int)
+    /// Rows that were not there, one behind the other.
+    case inserted([Row], at: Int)
+    /// Other states of rows, one behind the other.
+    case updated([Row], at: Int)
+    /// Rows that are gone, and were one behind the other.
+    case removed([Row], at: Int)
+}
+
+/// Differences in their order, of which neighbours are joined: a list view takes a run at once.
+private struct ListDifferences<Row: Equatable & Sendable> {
+    private enum Kind { case insertion, update, removal }
+    private var ended: [ListChange<Row>] = []
+    /// The last one, which the next row may belong to.
+    private var run: (kind: Kind, rows: [Row], index: Int)?
+
+    var all: [ListChange<Row>] { ended + [last].compactMap { $0 } }
+    private var last: ListChange<Row>? {
+        guard let run else { return nil }
+        return switch run.kind {
+        case .insertion: .inserted(run.rows, at: run.index)
+        case .update: .updated(run.rows, at: run.index)
+        case .removal: .removed(run.rows, at: run.index)
+        }
+    }
+    mutating func insert(_ row: Row, at index: Int) { add(.insertion, row, index) }
+    mutating func update(_ row: Row, at index: Int) { add(.update, row, index) }
+    mutating func remove(_ row: Row, at index: Int) { add(.removal, row, index) }
+    private mutating func add(_ kind: Kind, _ row: Row, _ index: Int) {
+        // Where a row is gone, the next one has its index.
+        if let run, run.kind == kind, index == (kind == .removal ? run.index : run.index + run.rows.count) {
+            self.run?.rows.append(row)
+        } else {
+            if let last { ended.append(last) }
+            run = (kind, [row], index)
+        }
+    }
 }
 
 /// A list that a service keeps, after a change.

@@ -54,7 +54,8 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
                         guard await hasAtMost(Self.limit - 1) else { break }
                         if let first = begin(payload, stamp, place) { group.addTask { await self.handle(first) } }
                     case .gap(let gap):
-                        guard await hasAtMost(0), await attempt({ try await self.call(gap, isolation: self.actor) }) else { break }
+                        guard await hasAtMost(0), await attempt({ try await self.call(gap, isolation: self.actor) })
+                        else { break }
                         if let place { source.acknowledge(place) }
                     case .caughtUp: break
                     }

@@ -138,9 +138,21 @@ extension EventRelay {
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
     ) throws -> Subscription {
         try subscribe(
-            type, start, buffer, by: key, on: handler.isolation ?? onGap.isolation, .init { try await handler($0.0, $0.1) },
+            type, start, buffer, by: key, on: handler.isolation ?? onGap.isolation,
+            .init { try await handler($0.0, $0.1) },
             .init { try await onGap($0) })
     }
+    /// Does not compile: no relay brings this type.
+    @available(
+        *, unavailable,
+        message:
+            "a relay brings DomainEvents and EnumInterfaces: subscribe to its own events at relay.publisher, and make an interface an EnumInterface"
+    )
+    public func subscribe<Other>(
+        to type: Other.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Other) async throws -> Void,
+        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
+    ) throws -> Subscription { throw RelayError(.invalidArgument, "\(type) is not Subscribable") }
     private func subscribe<Followed: Subscribable>(
         _ type: Followed.Type, _ start: StreamPosition, _ buffer: EventBuffer,
         by key: (@Sendable (Followed) -> any Hashable & Sendable)?, on actor: (any Actor)?,

@@ -30,7 +30,7 @@ final class PeerDirectory: Sendable {
     func peer(_ name: String, meeting requirement: PeerRequirement, _ accounts: some AccountDirectory) -> Peer? {
         guard let place = state.onLoop.known.place(of: name) else { return nil }
         return requirement.isMet(by: state.onLoop.known[place], accounts: accounts)
-            ? Peer(uniqueName: name, userID: state.onLoop.known[place].userID)
+            ? Peer(name, user: state.onLoop.known[place].userID)
             : nil
     }
     /// Asks the bus for the credentials of a call's peer. The call waits for them.

@@ -41,7 +41,7 @@ final class CommandCalls: Sendable {
         } catch { return replies.refuse(call, .limitsExceeded, error.message) }
         if let peer = gate.caller(of: call, meeting: command.requirement) { return enqueue(command, call, peer, hold) }
         gate.admit(call, command.requirement, command.name, isCommand: true, holding: hold) { [weak self] credentials in
-            self?.enqueue(command, call, Peer(uniqueName: call.sender, userID: credentials?.userID), hold)
+            self?.enqueue(command, call, Peer(call.sender, user: credentials?.userID), hold)
         }
     }
     private func enqueue(
@@ -104,7 +104,7 @@ final class CommandCalls: Sendable {
             if command.isCancellable { running.remove(call) }
             return replies.refuse(call, code, reason)
         }
-        var context = CommandContext(peer: peer)
+        var context = CommandContext(of: peer)
         if command.takesDescriptors { context.descriptors = call.transferred }
         if command.reportsProgress && call.wantsReply {
             context.outlet = ProgressOutlet(call, at: tree.interface(at: call.path)?.path ?? call.path, replies)

@@ -11,18 +11,8 @@ public struct CommandContext: Sendable {
     /// Of the service; nil in a test.
     var publisher: CommandPublisher?
 
-    /// A context for tests that call a handler as a function. Real contexts come from the service.
-    ///
-    /// ```swift
-    /// let context = CommandContext(peer: Peer(userID: 1000))
-    /// let reply = try await desk.print(PrintJob(title: "Invitation", pages: 2), context)
-    /// ```
-    ///
-    /// - Parameter peer: the caller.
-    /// - Parameter onProgress: is called with each value that the handler reports.
-    /// - Parameter onPublish: is called with each event that the handler publishes.
-    public init(
-        peer: Peer, onProgress: (@Sendable (any Sendable) -> Void)? = nil,
+    package init(
+        of peer: Peer, onProgress: (@Sendable (any Sendable) -> Void)? = nil,
         onPublish: (@Sendable (any DomainEvent) throws -> Void)? = nil
     ) { (self.peer, self.onProgress, self.onPublish) = (peer, onProgress, onPublish) }
     /// Publishes an event of a volatile interface of the service, as ``EventService/publish(_:)`` does.

@@ -181,11 +181,5 @@ public struct Peer: Hashable, Sendable {
     public let uniqueName: String
     /// The user that the peer runs as; nil if the peer left before the service asked the bus.
     public let userID: UInt32?
-    /// A peer for tests. Real peers come from the bus.
-    ///
-    /// - Parameter uniqueName: the connection's name.
-    /// - Parameter userID: the user that the peer runs as; nil if that is not known.
-    public init(uniqueName: String = ":1.1", userID: UInt32?) {
-        (self.uniqueName, self.userID) = (uniqueName, userID)
-    }
+    package init(_ uniqueName: String, user: UInt32?) { (self.uniqueName, userID) = (uniqueName, user) }
 }

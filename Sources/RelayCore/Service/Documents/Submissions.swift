@@ -10,12 +10,7 @@ public struct Submission<Document: EditableDocument>: Sendable {
     /// The peer that submits.
     public let peer: Peer
 
-    /// A submission for tests that call a handler as a function. Real ones come from the service.
-    ///
-    /// - Parameter state: the submitted state.
-    /// - Parameter present: the state that the submission is based on.
-    /// - Parameter peer: the peer that submits.
-    public init(_ state: Document, basedOn present: Document, peer: Peer = Peer(userID: nil)) {
+    package init(of state: Document, over present: Document, by peer: Peer) {
         (self.state, self.present, self.peer) = (state, present, peer)
     }
 }
@@ -141,7 +136,7 @@ struct Submissions<Submitted: EditableDocument, Target: EditableDocument>: Senda
     private func submission(
         _ command: SubmitDocument<Submitted>, _ present: Target, _ context: CommandContext
     ) throws -> Submission<Target> {
-        Submission(try forward(command.state, present), basedOn: present, peer: context.peer)
+        Submission(of: try forward(command.state, present), over: present, by: context.peer)
     }
     private func decided(_ body: () throws -> Target) throws -> Target {
         do { return try body() } catch { throw refused(error) }

@@ -47,7 +47,7 @@ struct MappedCommand<O: Command, N: Command>: Sendable {
         }
     }
     private func derived(_ context: CommandContext, of old: O) -> CommandContext {
-        CommandContext(peer: context.peer) { value in
+        CommandContext(of: context.peer) { value in
             guard let value = value as? N.Progress, let mapped = progress?(value) else { return }
             context.report(mapped, of: old)
         }

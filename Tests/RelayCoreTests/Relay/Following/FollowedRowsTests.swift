@@ -16,9 +16,12 @@ private struct Copy: Equatable {
     mutating func apply(_ changes: [ListChange<Item>]) {
         for change in changes {
             switch change {
-            case .inserted(let row, let index): items.insert(row, at: index)
-            case .updated(let row, let index): items[index] = row
-            case .removed(let row, let index): #expect(items.remove(at: index) == row)
+            case .inserted(let rows, let index): items.insert(contentsOf: rows, at: index)
+            case .updated(let rows, let index): items.replaceSubrange(index..<index + rows.count, with: rows)
+            case .removed(let rows, let index):
+                let gone = index..<index + rows.count
+                #expect(Array(items[gone]) == rows)
+                items.removeSubrange(gone)
             }
         }
     }
@@ -45,6 +48,20 @@ private struct Copy: Equatable {
             }
         }
     }
+    @Test("neighbours are one change, so that a view takes thousands of rows at once") func runs() {
+        let all = Rows([((0..<9).map { Item(id: $0) }, 0)], by: \.id)
+        #expect(all.changes(from: Rows()) == [.inserted((0..<9).map { Item(id: $0) }, at: 0)])
+        #expect(Rows().changes(from: all) == [.removed((0..<9).map { Item(id: $0) }, at: 0)])
+        let other = Rows([([0, 1, 4, 5, 8].map { Item(id: $0, text: $0 < 4 ? "x" : "") }, 0)], by: \.id)
+        #expect(
+            other.changes(from: all) == [
+                .removed([Item(id: 6), Item(id: 7)], at: 6), .removed([Item(id: 2), Item(id: 3)], at: 2),
+                .updated([Item(id: 0, text: "x"), Item(id: 1, text: "x")], at: 0),
+            ])
+        var rows = all
+        let removed = rows.apply(at: 1) { rows in for id in 3..<6 { rows[id: id] = nil } }
+        #expect(removed == [.removed((3..<6).map { Item(id: $0) }, at: 3)])
+    }
     @Test("an event changes a row unless the page that covers its id has seen it") func covered() {
         // Two pages: up to 10 as of 5, all others as of 8.
         var rows = Rows([([Item(id: 1), Item(id: 10)], 5), ([Item(id: 20)], 8)], by: \.id)
@@ -61,8 +78,8 @@ private struct Copy: Equatable {
         }
         #expect(
             changes == [
-                .removed(Item(id: 10), at: 1), .inserted(Item(id: 15), at: 1),
-                .updated(Item(id: 20, text: "new"), at: 2),
+                .removed([Item(id: 10)], at: 1), .inserted([Item(id: 15)], at: 1),
+                .updated([Item(id: 20, text: "new")], at: 2),
             ])
     }
     @Test("a page without rows covers nothing, and the last page covers the rest") func empty() {

@@ -1,3 +1,4 @@
+import RelayTestKit
 import TestTraits
 import Testing
 

@@ -3,7 +3,7 @@ import RelayTool
 import TestTraits
 import Testing
 
-@testable import relay_service
+@testable import RelayDaemon
 
 @Suite("relay-service check and backup", .tags(.g8))
 struct JournalToolTests {

@@ -1,24 +1,29 @@
 import Glibc
 import RelayCore
-import RelayDaemon
-import RelayJournal
-import RelayTool
+package import RelayJournal
+package import RelayTool
 
 /// What `relay-service check` and `relay-service backup FILE` do: look at a journal, whether a service uses it or not.
-struct JournalTool: Equatable {
-    enum Task: Equatable {
+package struct JournalTool: Equatable {
+    package enum Task: Equatable {
         /// nil: the journal of the state directory.
         case check(file: String?)
         case backUp(file: String)
     }
-    enum Action: Equatable {
+    package enum Action: Equatable {
         case run(JournalTool)
         /// A text that was asked for.
         case print(String)
+        /// The program's version.
+        case version
     }
-    var task: Task
+    package var task: Task
     /// nil: what the environment says.
-    var stateDirectory: String?
+    package var stateDirectory: String?
+
+    package init(task: Task, stateDirectory: String? = nil) {
+        (self.task, self.stateDirectory) = (task, stateDirectory)
+    }
 
     // MARK: Declarations
 
@@ -41,7 +46,7 @@ struct JournalTool: Equatable {
             ExitMeaning(.cannotCreate, unreadable),
         ]
     }
-    static let check = ProgramDeclaration(
+    package static let check = ProgramDeclaration(
         CommandDeclaration(
             "relay-service check",
             summary: "checks a journal in full, also while a service uses it",
@@ -59,7 +64,7 @@ struct JournalTool: Equatable {
             ],
             exitCodes: [ExitMeaning(.ok, "it is sound"), ExitMeaning(.usage, "wrong usage")]
                 + failures("there is no journal, or it cannot be read")))
-    static let backup = ProgramDeclaration(
+    package static let backup = ProgramDeclaration(
         CommandDeclaration(
             "relay-service backup",
             summary: "copies a journal to a file, also while a service uses it",
@@ -82,7 +87,7 @@ struct JournalTool: Equatable {
     /// What the arguments ask for; nil: to serve.
     ///
     /// Throws what is wrong, with the offending word and what to do.
-    static func parse(_ arguments: [String]) throws(UsageError) -> Action? {
+    package static func parse(_ arguments: [String]) throws(UsageError) -> Action? {
         let program: ProgramDeclaration
         switch arguments.first {
         case "check": program = check
@@ -96,7 +101,7 @@ struct JournalTool: Equatable {
         }
         switch try program.parse(Array(arguments.dropFirst())) {
         case .help: return .print(HelpPage.text(of: nil, in: program))
-        case .version: return .print(HelpPage.version(of: ServiceOptions.program))
+        case .version: return .version
         case .run(_, let line):
             let directory = line[stateDirectoryOption]
             if program.name == backup.name {
@@ -144,7 +149,7 @@ struct JournalTool: Equatable {
         } catch { throw ServiceFailure(error) }
     }
 
-    static func text(of progress: JournalInspection.Progress) -> String {
+    package static func text(of progress: JournalInspection.Progress) -> String {
         switch progress {
         case .copying(let done, let total): "copying: \(percent(done, total)) of \(total) pages"
         case .checkingPages: "checking the pages"
@@ -163,7 +168,9 @@ struct JournalTool: Equatable {
 
 extension JournalTool {
     /// Does what the process's arguments ask for. False: they ask to serve.
-    static func runIfAsked() throws(ServiceFailure) -> Bool {
+    ///
+    /// - Parameter program: whose arguments they are.
+    package static func runIfAsked(of program: ProgramDeclaration) throws(ServiceFailure) -> Bool {
         let action: Action?
         do throws(UsageError) { action = try parse(ProcessInput.arguments()) } catch {
             throw ServiceFailure(code: .usage, message: error.message)
@@ -171,6 +178,7 @@ extension JournalTool {
         switch action {
         case nil: return false
         case .print(let text): try StandardOutput.write(text)
+        case .version: try StandardOutput.write(HelpPage.version(of: program))
         case .run(let tool):
             let line = try tool.run(environment: ProcessInput.environment, show: progressLine())
             try StandardOutput.write(TerminalDoor.line(line) + "\n")
