@@ -25,7 +25,8 @@ extension EventService {
     /// beside it in the same way, and the error of one ends it.
     ///
     /// ```swift
-    /// try await service.run(following: orders, payments)
+    /// let orders = try EventRelay(following: "org.example.Shop", interfaces: Orders1.self)
+    /// try await service.run(following: orders)
     /// ```
     ///
     /// - Parameter relays: run beside the service, as ``EventRelay/run()`` does.

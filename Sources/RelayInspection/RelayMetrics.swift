@@ -3,7 +3,6 @@ public import RelayEvents
 /// What a relay has received since it was made, and what it has missed: for a dashboard, a log or a test.
 ///
 /// ```swift
-/// import RelayInspection
 /// for stream in relay.metrics.streams {
 ///     print(stream.interface, stream.events, stream.gaps.map { "\($0.reason.rawValue): \($0.sequences)" })
 /// }

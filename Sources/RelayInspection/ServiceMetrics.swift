@@ -1,7 +1,6 @@
 /// What a service has done since its start, up to one moment: for a dashboard, a log or a test.
 ///
 /// ```swift
-/// import RelayInspection
 /// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.lag ?? 0) }
 /// ```
 ///

@@ -7,11 +7,6 @@ import RelayCore
 ///
 /// An inspection never writes to the journal, and never delays the service. While it reads, the service's WAL grows.
 ///
-/// ```swift
-/// let copied = try JournalInspection(directory: "/var/lib/printer").copy(to: "/var/backups/printer.sqlite")
-/// print("\(copied.events) events")
-/// ```
-///
 /// - Isolation: from any thread. The calling thread reads, and waits for the disk.
 /// - Cancellation: when its task is cancelled, an inspection throws `.cancelled` and leaves no file behind.
 package struct JournalInspection: Sendable {

@@ -48,7 +48,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// Changes a document's state in this unit.
     ///
     /// ```swift
-    /// try unit.update(Balance.self) { $0.cents += order.cents }
+    /// try await journal.unitOfWork { unit in try unit.update(PrinterSettings.self) { $0.tray += 1 } }
     /// ```
     ///
     /// - Parameter type: the document.

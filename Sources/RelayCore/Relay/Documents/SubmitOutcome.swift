@@ -1,15 +1,6 @@
 /// How a submission ended: with a new version, with a conflict, with a refusal that the document declares, or with a
 /// failure on the way.
 ///
-/// ```swift
-/// switch await relay.outcome(ofSubmitting: settings, basedOn: present.version) {
-/// case .success(let version): show(version)
-/// case .conflict: reload()  // Somebody else was first.
-/// case .refused(.noSuchTray): show("no such tray")
-/// case .failed(let error): show(error.message)
-/// }
-/// ```
-///
 /// A document without a `Refusal` needs no case for refusals.
 package enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
     /// The submission was accepted, and the document has this version. If the document already had an equal state, this

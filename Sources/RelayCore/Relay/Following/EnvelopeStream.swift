@@ -4,15 +4,7 @@ import Synchronization
 
 /// The events of an interface of any service, without their Swift types, as a queue for programs with a loop of their own.
 ///
-/// ```swift
-/// let stream = try relay.polledEnvelopes(of: "org.example.Printing1", from: .resuming("ledger")) {
-///     // There is something to take: wakes the loop up, which does this.
-/// }
-/// while let delivery = stream.poll() {
-///     print(delivery)
-///     stream.acknowledge(delivery)
-/// }
-/// ```
+/// A consumer acknowledges what it has handled. What `poll()` returned nil for is announced by `onNews`.
 ///
 /// - Order: that of the interface.
 /// - Isolation: from any thread.
