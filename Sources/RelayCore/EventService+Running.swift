@@ -20,7 +20,8 @@ extension EventService {
     /// try await service.run(alongside: { try await publishSamples(service) })
     /// ```
     ///
-    /// When the end was decided, that work is cancelled first, and waited for: its last events still precede `End`. If it
+    /// When the end was decided, that work is cancelled first, and waited for: its last events still precede `End`. Work
+    /// that ignores its cancellation is left behind after the patience. If it
     /// throws, the service ends, and this throws the error. A service that follows others names the relays: they run
     /// beside it in the same way, and the error of one ends it.
     ///
@@ -29,7 +30,8 @@ extension EventService {
     /// try await service.run(following: orders)
     /// ```
     ///
-    /// - Parameter relays: run beside the service, as ``EventRelay/run()`` does.
+    /// - Parameter relays: run beside the service, as ``EventRelay/run()`` does. A handler of theirs that wants the service
+    ///   to end throws: it must not wait for ``stop(patience:)``.
     /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
     ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
     ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
@@ -51,7 +53,8 @@ extension EventService {
         onStopping: @Sendable () async -> Void = {}
     ) async throws {
         try await run(
-            alongside: relays.map { relay in { try await relay.run() } } + [work].compactMap { $0 },
+            alongside: relays.map { relay in WorkBeside(isBounded: true) { try await relay.run() } }
+                + [work].compactMap { $0.map { WorkBeside($0) } },
             patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
     }
 }

@@ -127,9 +127,9 @@ public struct ServiceMetrics: Hashable, Sendable {
     /// The commands of all interfaces together. Calls that reached no handler are in ``Commands/unreadable``, or in a
     /// stream's ``Stream/notPermitted`` or ``Stream/limitsExceeded``.
     public let commands: Commands
-    /// How often each kind of notice occurred, by the name of the kind, including notices that were left out. `NotPermitted` and
-    /// `LimitsExceeded` count refused peers and calls, `.ringUnavailable` counts rings that could not be created, and
-    /// `.signalsPaused` counts long pauses.
+    /// How often each kind of notice occurred, by `Notice.Kind.rawValue`, including notices that were left out.
+    /// `NotPermitted` and `LimitsExceeded` count refused peers and calls, `RingUnavailable` rings that could not be created,
+    /// `SignalsPaused` long pauses.
     public let notices: [String: Int]
 
     package init(streams: [Stream], commands: Commands, notices: [String: Int]) {

@@ -31,7 +31,9 @@ extension EventService {
         alongside work: (@Sendable () async throws -> Void)? = nil, onStopping: @Sendable () async -> Void = {},
         onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
-        let works = relays.map { relay in { @Sendable in try await relay.run() } } + [work].compactMap { $0 }
+        let works =
+            relays.map { relay in WorkBeside(isBounded: true) { try await relay.run() } }
+            + [work].compactMap { $0.map { WorkBeside($0) } }
         guard manager.isPresent else {
             return try await run(
                 alongside: works, patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
@@ -75,11 +77,13 @@ extension EventService {
                 line.begin { manager.ready(status: $0) }
                 started.finish()
                 onReady()
-            } onStopping: {
+            } onEnding: {
                 reloading.cancel()
                 line.end()
-                // Besides the patience, the bus has its time, and the journal is closed.
-                manager.stopping(within: patience + .seconds(60))
+                // Work beside the service has its patience, then commands have theirs; the bus has its time, and the
+                // journal is closed.
+                manager.stopping(within: patience * 2 + .seconds(75))
+            } onStopping: {
                 await onStopping()
             }
         } catch {

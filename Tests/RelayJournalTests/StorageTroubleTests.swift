@@ -105,6 +105,8 @@ import Testing
         #expect(error?.code == .outcomeUnknown && error?.mayHaveRun == true)
         #expect((error?.cause as? SQLiteError)?.system == SystemError(number))
         #expect(site.journal.failure?.code == .outcomeUnknown)
+        // Whoever ends with it says that the disk is to blame: what was thrown, and what the journal has failed with.
+        #expect(error?.exitCode == 74 && site.journal.failure?.exitCode == 74)
         site.journal.close()
     }
     @Test(

@@ -55,18 +55,19 @@ extension EventService {
     /// Serves as `run(following:…)` does.
     ///
     /// - Parameter works: run beside the service.
+    /// - Parameter onEnding: is called as soon as the end was decided.
     package func run(
-        alongside works: [@Sendable () async throws -> Void], patience: Duration, idleExit: Duration?,
-        onReady: @Sendable () -> Void, onStopping: @Sendable () async -> Void
+        alongside works: [WorkBeside], patience: Duration, idleExit: Duration?, onReady: @Sendable () -> Void,
+        onEnding: @Sendable () -> Void = {}, onStopping: @Sendable () async -> Void
     ) async throws {
         // What ends it does not wait for a thread that the program's own tasks may hold.
         try await withTaskExecutorPreference(HandlerThreads.own) {
-            try await serve(works, patience, idleExit, onReady, onStopping)
+            try await serve(works, patience, idleExit, onReady, onEnding, onStopping)
         }
     }
     private func serve(
-        _ works: [@Sendable () async throws -> Void], _ patience: Duration, _ idleExit: Duration?,
-        _ onReady: @Sendable () -> Void, _ onStopping: @Sendable () async -> Void
+        _ works: [WorkBeside], _ patience: Duration, _ idleExit: Duration?, _ onReady: @Sendable () -> Void,
+        _ onEnding: @Sendable () -> Void, _ onStopping: @Sendable () async -> Void
     ) async throws {
         let isStarter = !isStarted
         do {
@@ -85,28 +86,19 @@ extension EventService {
         }
         onReady()
         if let idleExit { core.idle.begin(limit: idleExit) { [weak core] in core?.finish(nil) } }
-        let besides = works.map { begin($0) }
+        let besides = works.map { RunningBeside($0, core) }
         let reason = await core.untilEnd()
+        onEnding()
         for beside in besides { beside.cancel() }
+        let deadline = ContinuousClock.now + patience + core.timing.grace
         var failure: (any Error)?
         for beside in besides {
-            let error = await beside.value
+            let error = await beside.ended(until: deadline)
             failure = failure ?? error
         }
         await onStopping()
         await end(patience)
         if let error = reason ?? failure { throw error }
-    }
-    /// Begins work beside the service, in a task that ends with what it has thrown: not because it was cancelled.
-    private func begin(_ work: @escaping @Sendable () async throws -> Void) -> Task<(any Error)?, Never> {
-        Task { [core] in
-            do { try await work() } catch {
-                if Task.isCancelled { return nil }
-                core.finish(nil)
-                return error
-            }
-            return nil
-        }
     }
     /// Ends a service that was started: finishes running commands, announces `End`, and releases the name. Returns when
     /// that is done, or at once if the service has ended or was never started.

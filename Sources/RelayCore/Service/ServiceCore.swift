@@ -150,7 +150,8 @@ final class ServiceCore: Sendable {
             loop.execute { [self] in continuation.resume(returning: self.connection.onLoop) }
         }
         let isReleased: Bool
-        if idle.hasIdled.load(ordering: .acquiring) {
+        // Somebody may have attached since: while work beside the service came to its end.
+        if idle.hasIdled.load(ordering: .acquiring), interfaces.allSatisfy({ $0.stream.users == 0 }) {
             isReleased = await connection?.releaseName(name) ?? false
             await idle.settle(until: deadline)
             await queues.close(patience: Self.rest(until: deadline), grace: timing.grace)

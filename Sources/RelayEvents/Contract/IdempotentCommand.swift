@@ -19,8 +19,8 @@
 /// own `encode(to:)` must write equal values in the same order in every process. If the arguments differ, the
 /// repetition is refused with `.keyReused`.
 ///
-/// The key has an effect only if the service handles the command with `handle(_:in:_:onRefusal:)` of RelayJournal, or
-/// answers it with `EventJournal.answer(_:from:_:onRefusal:)`.
+/// The key has an effect only if the service handles the command in a unit of work: by the `handle` of RelayJournal whose
+/// handler takes one.
 public protocol IdempotentCommand<Interface>: Command {
     /// The key: at most 255 bytes that the caller chooses for one command, such as a UUID or an order's number. If it
     /// is nil or empty, the command has no key.

@@ -22,7 +22,7 @@ public protocol ProgramFailure: Error {
 /// | `.notPermitted`, `.readOnly` | 77, EX_NOPERM |
 /// | all others | 70, EX_SOFTWARE |
 ///
-/// A journal that cannot be opened ends a program as it ends `relay-service`: with 65 for what is in the file, 74 for a
+/// A journal that cannot be opened, or that fails for good, ends a program as it ends `relay-service`: with 65 for what is in the file, 74 for a
 /// disk that is full or fails, 75 while another journal has the directory, and 73, EX_CANTCREAT, for a directory or a file
 /// that cannot be used.
 extension RelayError: ProgramFailure {

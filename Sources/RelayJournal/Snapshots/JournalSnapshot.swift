@@ -19,7 +19,7 @@ public struct JournalSnapshot: ~Copyable {
     /// - Parameter row: makes a value of a row.
     /// - Returns: the values, in the order of the rows.
     /// - Throws: `.invalidArgument` for SQL that is wrong or not allowed; `.unavailable` if the file cannot be read, or
-    ///   if the journal is closed meanwhile. The cause is an ``SQLiteError``. What `row` throws.
+    ///   if the journal is closed meanwhile. What `row` throws.
     public mutating func query<T>(_ sql: SQL, row: (borrowing Row) throws -> T) throws -> [T] {
         try connection.query(sql.text, try sql.parameters(), row)
     }

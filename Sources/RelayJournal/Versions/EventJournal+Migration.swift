@@ -17,7 +17,7 @@ extension EventJournal {
     /// - Cancellation: a cancellation takes effect between two steps.
     /// - Parameter name: the name of this set of tables, `[A-Za-z0-9_-]{1,64}`. A journal may have several sets.
     /// - Parameter migrations: all steps since the first version, in order.
-    /// - Returns: the version before and after, and the backup.
+    /// - Returns: the version before and after, and the backup: `import RelayInspection` to read them.
     /// - Throws: `.schemaMismatch` for tables of a newer version, or if the finished steps are not the first of
     ///   `migrations`. `.storageFull` if there is no room for the backup, `.unavailable` if the backup cannot be made
     ///   or is not whole; no step was done in these cases. `.invalidArgument` for a bad name. `.cancelled`. What a step

@@ -131,7 +131,15 @@ final class JournalEngine {
         RelayError(
             .unavailable, "the journal \(path) has failed: nothing was done; restart the service", cause: failure)
     }
-    func fail(_ error: RelayError) { if failure == nil { failure = error } }
+    /// Nothing more is committed. The first reason counts.
+    ///
+    /// - Returns: the error with the exit code that says whether to start again is of use: 65 for what is in the file, 74
+    ///   for the disk.
+    @discardableResult func fail(_ error: RelayError) -> RelayError {
+        let error = error.exiting(with: UnfitJournal.explains(error) ? 65 : 74)
+        if failure == nil { failure = error }
+        return error
+    }
     /// After a sync that failed nothing more may be built on the files: the kernel takes what it could not write for
     /// written, and a later checkpoint would go on behind it. The next start writes it again.
     func failIfUnsynced(_ error: SQLiteError) {
@@ -155,16 +163,14 @@ final class JournalEngine {
             "\(file.path): another program has written to the journal's tables (\(error)); nothing was done, and nothing more is "
                 + "committed: end that program and restart the service; if the file is refused then, restore it from a backup",
             cause: error)
-        fail(failure)
-        return failure
+        return fail(failure)
     }
     /// What an error of SQLite's means to those whose work it undid; draws the consequences.
     func consequence(of error: SQLiteError) -> RelayError {
         if error.isFull { isStarved = true }
         noteIfTrouble(error)
         let consequence = error.asRelayError(file.path)
-        if error.isDamage { fail(consequence) }
-        return consequence
+        return error.isDamage ? fail(consequence) : consequence
     }
     /// Undoes the transaction, on disk and here.
     func rollBack() {
@@ -193,8 +199,7 @@ final class JournalEngine {
                 .outcomeUnknown,
                 "\(file.path): \(error) at the commit: it may be on disk or not; restart the service, which finds out",
                 cause: error, mayHaveRun: true)
-            fail(unknown)
-            throw unknown
+            throw fail(unknown)
         }
     }
 }

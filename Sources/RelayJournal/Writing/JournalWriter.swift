@@ -127,10 +127,7 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         return outcome
     }
     private func reportFailure(of engine: JournalEngine) {
-        // For what is in the file, or for the disk: a program that ends with it says which.
-        guard let failure = engine.failure.map({ $0.exiting(with: UnfitJournal.explains($0) ? 65 : 74) }) else {
-            return
-        }
+        guard let failure = engine.failure else { return }
         let observers = state.withLock { state in
             if state.failure == nil { state.failure = failure }
             defer { state.observers = [] }

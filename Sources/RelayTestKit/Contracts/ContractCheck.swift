@@ -23,10 +23,10 @@ public enum ContractCheck {
         of interface: I.Type, fromService service: String, on bus: Bus = .session
     ) async throws -> [ContractChange] {
         let new = try ContractText(of: interface)
-        let relay = try EventRelay(following: service, on: bus, interfaces: [])
+        let relay = try EventRelay(following: service, on: bus, interfaces: []) { _ in }
         relay.activate()
         defer { relay.invalidate() }
-        guard let old = try await relay.contracts().first(where: { $0.name == I.name }) else {
+        guard let old = try await relay.contract(of: I.name) else {
             throw RelayError(.notFound, "\(service) has no interface \(I.name)")
         }
         return try old.changes(to: new)

@@ -113,6 +113,43 @@ private enum Clock1: EventInterface {
         running.cancel()
         try await running.value
     }
+    @Test("work beside it may stop it, and what it throws when it was asked to end is not lost") func endingWork()
+        async throws
+    {
+        struct Lost: Error {}
+        let bus = try PrivateBus()
+        let first = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        try await first.run(alongside: { try await first.stop() })
+        let second = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let (begun, isBegun) = AsyncStream.makeStream(of: Void.self)
+        let running = Task {
+            try await second.run(alongside: {
+                isBegun.finish()
+                do { try await Task.sleep(for: .seconds(3_600)) } catch { throw Lost() }
+            })
+        }
+        for await _ in begun {}
+        running.cancel()
+        await #expect(throws: Lost.self) { try await running.value }
+    }
+    @Test("work beside it that ignores its cancellation is left behind") func stubbornWork() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let (begun, isBegun) = AsyncStream.makeStream(of: Void.self)
+        let running = Task {
+            try await service.run(
+                patience: .zero,
+                alongside: {
+                    isBegun.finish()
+                    await Task.detached { for await _ in released {} }.value
+                })
+        }
+        for await _ in begun {}
+        running.cancel()
+        try await running.value
+        release.finish()
+    }
     @Test("a service that follows another one runs its relay, and ends with the relay's error") func following()
         async throws
     {

@@ -52,10 +52,18 @@ extension EventRelay {
     /// - Throws: `.unavailable` if there is no service, `.notPermitted`, `.schemaMismatch` for a contract that this
     ///   version of Relay cannot read, `.cancelled`.
     public func contracts() async throws -> [ContractText] {
+        let (names, contract) = try await allContracts()
+        return try names.sorted().map { try contract.interface($0) }
+    }
+    /// The contract of one interface, whatever the others are; nil if the service lacks it.
+    package func contract(of interface: String) async throws -> ContractText? {
+        let (names, contract) = try await allContracts()
+        return names.contains(interface) ? try contract.interface(interface) : nil
+    }
+    private func allContracts() async throws -> (names: Set<String>, contract: ServiceContract) {
         let reply = try await follower.call(path: "/", interface: Stream1.name, member: "Contract")
         let (id, texts) = try reply.read(Stream1.contractSignature) { try Stream1.readContract(&$0) }
-        let contract = ServiceContract(id, texts)
-        return try texts.keys.sorted().map { try contract.interface($0) }
+        return (Set(texts.keys), ServiceContract(id, texts))
     }
     /// Calls a method of the service's object for an interface, or of another one: for tools, which know commands by
     /// their descriptions.

@@ -21,7 +21,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
     }
     let calls: HandlerTask<Payload>
     private let key: @Sendable (Payload) -> any Hashable & Sendable
-    private let actor: (any Actor)?
+    private let actors: (event: (any Actor)?, gap: (any Actor)?)
     private let handler: ThrowingHandler<(Payload, Stamp)>
     private let gapHandler: ThrowingHandler<Gap>
     private let pauses: [Duration]
@@ -32,15 +32,16 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
     /// How many events are handled, or wait for one of their key, at the same time.
     static var limit: Int { 64 }
 
-    /// - Parameter actor: where the handlers run; nil: on threads of their own.
+    /// - Parameter actors: where the handlers run; nil: on threads of their own.
     init(
-        _ source: ReplaySource<Payload>, on actor: (any Actor)?, retries pauses: [Duration],
+        _ source: ReplaySource<Payload>, on actors: (event: (any Actor)?, gap: (any Actor)?),
+        retries pauses: [Duration],
         by key: @escaping @Sendable (Payload) -> any Hashable & Sendable,
         _ handler: ThrowingHandler<(Payload, Stamp)>, _ gapHandler: ThrowingHandler<Gap>,
         _ report: @escaping @Sendable (HandlerReport) -> Void
     ) {
         (calls, self.pauses, self.key, self.report) = (HandlerTask(source), pauses, key, report)
-        (self.actor, self.handler, self.gapHandler) = (actor, handler, gapHandler)
+        (self.actors, self.handler, self.gapHandler) = (actors, handler, gapHandler)
     }
     func begin() { calls.begin(on: HandlerThreads.ofProcess) { await self.run() } }
 
@@ -54,7 +55,8 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
                         guard await hasAtMost(Self.limit - 1) else { break }
                         if let first = begin(payload, stamp, place) { group.addTask { await self.handle(first) } }
                     case .gap(let gap):
-                        guard await hasAtMost(0), await attempt({ try await self.call(gap, isolation: self.actor) })
+                        guard await hasAtMost(0),
+                            await attempt({ try await self.call(gap, isolation: self.actors.gap) })
                         else { break }
                         if let place { source.acknowledge(place) }
                     case .caughtUp: break
@@ -91,7 +93,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
     private func handle(_ first: Work) async {
         var next: Work? = first
         while let work = next {
-            guard await attempt({ try await self.call(work, isolation: self.actor) }) else { return }
+            guard await attempt({ try await self.call(work, isolation: self.actors.event) }) else { return }
             let key = work.key
             let passed = state.withLock { state in
                 if state.waiting[key]?.isEmpty == false {

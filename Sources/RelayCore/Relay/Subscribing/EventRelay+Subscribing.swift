@@ -85,7 +85,8 @@ extension EventRelay {
     /// }
     /// ```
     ///
-    /// At most 64 events are handled then, or wait for one of their key. The position is at the lowest event that is not
+    /// Handlers that are isolated to no actor then run on threads of their own, several at a time. At most 64 events are
+    /// handled, or wait for one of their key. The position is at the lowest event that is not
     /// handled: after a crash, later ones that were handled come again. A gap comes when everything before it was handled.
     ///
     /// In all other respects it works like the method for a handler that does not wait.
@@ -108,7 +109,7 @@ extension EventRelay {
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
     ) throws -> Subscription {
         try subscribe(
-            type, start, buffer, by: key, on: handler.isolation ?? onGap.isolation, .init { try await handler($0.0) },
+            type, start, buffer, by: key, on: (handler.isolation, onGap.isolation), .init { try await handler($0.0) },
             .init { try await onGap($0) })
     }
     /// Calls a handler with each event and its place in the stream. It may wait, and may throw.
@@ -138,7 +139,7 @@ extension EventRelay {
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) async throws -> Void
     ) throws -> Subscription {
         try subscribe(
-            type, start, buffer, by: key, on: handler.isolation ?? onGap.isolation,
+            type, start, buffer, by: key, on: (handler.isolation, onGap.isolation),
             .init { try await handler($0.0, $0.1) },
             .init { try await onGap($0) })
     }
@@ -155,19 +156,20 @@ extension EventRelay {
     ) throws -> Subscription { throw RelayError(.invalidArgument, "\(type) is not Subscribable") }
     private func subscribe<Followed: Subscribable>(
         _ type: Followed.Type, _ start: StreamPosition, _ buffer: EventBuffer,
-        by key: (@Sendable (Followed) -> any Hashable & Sendable)?, on actor: (any Actor)?,
+        by key: (@Sendable (Followed) -> any Hashable & Sendable)?,
+        on actors: (event: (any Actor)?, gap: (any Actor)?),
         _ handler: ThrowingHandler<(Followed, Stamp)>, _ onGap: ThrowingHandler<Gap>
     ) throws -> Subscription {
         let source = try source(of: type, from: start, buffer)
         guard let key else {
             return begin(
                 AwaitedHandler(
-                    source.source, actor.map { .task(on: $0) } ?? .task(publisher.delivery),
+                    source.source, (actors.event ?? actors.gap).map { .task(on: $0) } ?? .task(publisher.delivery),
                     retries: timing.handlerRetries, .one(handler, onGap), reporter(of: "\(type)")), source.begin)
         }
         return begin(
             KeyedHandler(
-                source.source, on: actor, retries: timing.handlerRetries, by: key, handler, onGap,
+                source.source, on: actors, retries: timing.handlerRetries, by: key, handler, onGap,
                 reporter(of: "\(type)")), source.begin)
     }
     private func begin(_ body: some TaskSubscription, _ beginSource: () -> Void) -> Subscription {

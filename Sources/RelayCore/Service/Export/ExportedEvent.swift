@@ -66,6 +66,8 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
 /// One event with its codec.
 final class ExportedEvent<E: StreamEntry>: AnyExportedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
+    /// What is set, and has a table of its own. A type can be both by an extension, which no contract's list shows.
+    private let isDocument = E.self is any DomainDocument.Type
     private let older: [any EventDerivation<E>]
 
     init(_ codec: WireCodec<E>, _ place: InterfacePlan.Place, older: [any EventDerivation<E>] = []) {
@@ -79,6 +81,7 @@ final class ExportedEvent<E: StreamEntry>: AnyExportedEvent, @unchecked Sendable
     }
     /// After `publishBytes`, which knows what to do with a value's own bytes while payloads are enough.
     func publish(_ event: E) throws {
+        try check()
         if valueSize != nil {
             var message = try compose(event)
             return try withUnsafeBytes(of: event) { try stream.publish(index, &message, value: $0) }
@@ -93,6 +96,9 @@ final class ExportedEvent<E: StreamEntry>: AnyExportedEvent, @unchecked Sendable
         var message = try compose(event)
         try stream.publish(index, &message)
     }
+    private func check() throws(RelayError) {
+        if isDocument { throw RelayError(.invalidArgument, "\(E.name) is a document: set it") }
+    }
     private func compose(_ event: E) throws -> EventMessage {
         try EventMessage(template) { try codec.encode(event, into: &$0) }
     }
@@ -105,6 +111,7 @@ final class ExportedEvent<E: StreamEntry>: AnyExportedEvent, @unchecked Sendable
     }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {
+        try check()
         var writer = try fields(of: event)
         return try encoded(&writer, value: valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) })
     }
