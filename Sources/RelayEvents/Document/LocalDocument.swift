@@ -100,7 +100,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
 
     /// Adds a closure as a view. It is called with the present state, then with each change.
     ///
-    /// - Isolation: on the actor that the closure is isolated to, otherwise where the document's ``delivery``
+    /// - Isolation: on the actor that the closure is isolated to, otherwise where the document's delivery
     ///   determines.
     /// - Cancellation: ``removeView(key:)``. The document holds the closure and what it captures until then.
     /// - Parameter key: names the view. A view that has this key is replaced.

@@ -48,7 +48,7 @@ package struct JournalInspection: Sendable {
     ///
     /// - Parameter report: is called with the progress from time to time.
     /// - Returns: how much the journal contains.
-    /// - Throws: `.unavailable` with ``UnfitJournal`` for a damaged file, `.invalidArgument` for another program's file
+    /// - Throws: `.unavailable` for a damaged file, `.invalidArgument` for another program's file
     ///   or one of a newer version, `.notFound` if there is none, `.cancelled` if the task was cancelled.
     package func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
         try opening { try look { database in try Self.check(database, file, report) } }
