@@ -21,9 +21,9 @@ extension EventService {
     /// ```
     ///
     /// When the end was decided, that work is cancelled first, and waited for: its last events still precede `End`. Work
-    /// that ignores its cancellation is left behind after the patience. If it
-    /// throws, the service ends, and this throws the error. A service that follows others names the relays: they run
-    /// beside it in the same way, and the error of one ends it.
+    /// that ignores its cancellation is left behind after the patience. If it throws, the service ends, and this throws
+    /// the error. A service that follows others names the relays: they run beside it in the same way, and the error of one
+    /// ends it.
     ///
     /// ```swift
     /// let orders = try EventRelay(following: "org.example.Shop", interfaces: Orders1.self)
@@ -53,8 +53,15 @@ extension EventService {
         onStopping: @Sendable () async -> Void = {}
     ) async throws {
         try await run(
-            alongside: relays.map { relay in WorkBeside(isBounded: true) { try await relay.run() } }
-                + [work].compactMap { $0.map { WorkBeside($0) } },
-            patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
+            alongside: WorkBeside.all(relays, work), patience: patience, idleExit: idleExit, onReady: onReady,
+            onStopping: onStopping)
+    }
+}
+
+extension WorkBeside {
+    /// What a service is asked to run beside it.
+    package static func all(_ relays: [EventRelay], _ work: (@Sendable () async throws -> Void)?) -> [WorkBeside] {
+        relays.map { relay in WorkBeside(isBounded: true) { try await relay.run() } }
+            + [work].compactMap { $0.map { WorkBeside($0) } }
     }
 }

@@ -22,11 +22,4 @@ extension EventJournal {
     }
     /// Why the journal has stopped working; nil while it works. After a failure, restart the program.
     package var failure: RelayError? { storage.writer.failure }
-    /// Calls `body` when the journal has failed for good, or at once if it has already failed.
-    ///
-    /// The journal's service then ends by itself, and ``EventService/run()`` throws the reason.
-    ///
-    /// - Isolation: on one of the journal's own threads. Do not wait there.
-    /// - Parameter body: is called once, with the reason.
-    package func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { storage.onFailure(body) }
 }

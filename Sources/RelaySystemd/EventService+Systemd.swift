@@ -31,9 +31,7 @@ extension EventService {
         alongside work: (@Sendable () async throws -> Void)? = nil, onStopping: @Sendable () async -> Void = {},
         onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
-        let works =
-            relays.map { relay in WorkBeside(isBounded: true) { try await relay.run() } }
-            + [work].compactMap { $0.map { WorkBeside($0) } }
+        let works = WorkBeside.all(relays, work)
         guard manager.isPresent else {
             return try await run(
                 alongside: works, patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)

@@ -25,7 +25,7 @@ import RelayInspection
         let (folder, disk) = (try TestFolder(), try FaultDisk())
         let ledger = try Ledger(folder, faults: disk.faults, vfs: disk.name)
         let told = Mutex<[RelayError.Code]>([])
-        ledger.journal.onFailure { error in told.withLock { $0.append(error.code) } }
+        ledger.storage.onFailure { error in told.withLock { $0.append(error.code) } }
         try await ledger.book(1)
         #expect(ledger.journal.failure == nil && told.withLock { $0.isEmpty })
         disk.fail(.sync, with: .syncing, of: "-wal")
@@ -33,7 +33,7 @@ import RelayInspection
         #expect(ledger.journal.failure?.code == .outcomeUnknown)
         #expect(await eventually { told.withLock { $0 } == [.outcomeUnknown] })
         // At once, now that it is known.
-        ledger.journal.onFailure { error in told.withLock { $0.append(error.code) } }
+        ledger.storage.onFailure { error in told.withLock { $0.append(error.code) } }
         #expect(told.withLock { $0.count } == 2)
         ledger.journal.close()
         withExtendedLifetime(disk) {}

@@ -5,7 +5,7 @@ import Testing
 import TicketViews
 import Tickets
 
-/// The window without a bus, on a service that this makes: the front end cannot tell the difference.
+/// The window's model without a bus, on a service of the tests' own.
 @Suite("A board of tickets") @MainActor struct TicketTests {
     private static let name = "org.example.HelpDesk"
     private let harness = TestHarness()

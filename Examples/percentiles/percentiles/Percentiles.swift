@@ -16,7 +16,7 @@ import Requests
                 second = Second()
             }
         }
-        // The stream has ended because the program is told to end, or because the relay has given up: this says why.
+        // The stream ends when the program does, and when the relay gives up. Then this throws why.
         try await relay.run()
     }
 }

@@ -93,7 +93,7 @@ extension EventService {
         let deadline = ContinuousClock.now + patience + core.timing.grace
         var failure: (any Error)?
         for beside in besides {
-            let error = await beside.ended(until: deadline)
+            let error = await beside.failure(until: deadline)
             failure = failure ?? error
         }
         await onStopping()

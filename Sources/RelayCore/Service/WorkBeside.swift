@@ -11,50 +11,30 @@ package struct WorkBeside: Sendable {
 
 /// The same, begun.
 final class RunningBeside: Sendable {
-    private struct Outcome: Sendable { let error: (any Error)? }
-    private let task: Task<Void, Never>
-    private let outcomes: AsyncStream<Outcome>
+    private let task: Task<(any Error)?, Never>
     private let isBounded: Bool
 
     /// If it throws, the service ends.
     init(_ work: WorkBeside, _ core: ServiceCore) {
-        let (outcomes, outcome) = AsyncStream.makeStream(of: Outcome.self)
-        (self.outcomes, isBounded) = (outcomes, work.isBounded)
+        isBounded = work.isBounded
         task = Task {
             // Awaited by the service: when it stops that, it must not wait for the end.
             let scope = CommandScope(core.queues)
-            var failure: (any Error)?
-            do { try await CommandScope.$current.withValue(scope) { try await work.body() } } catch {
-                let isAsked = Task.isCancelled && (error is CancellationError || .cancelled ~= error)
-                if !isAsked { failure = error }
+            defer { scope.end() }
+            do {
+                try await CommandScope.$current.withValue(scope) { try await work.body() }
+                return nil
+            } catch {
+                if Task.isCancelled, error is CancellationError || .cancelled ~= error { return nil }
+                core.finish(nil)
+                return error
             }
-            scope.end()
-            outcome.yield(Outcome(error: failure))
-            outcome.finish()
-            if failure != nil { core.finish(nil) }
         }
     }
     func cancel() { task.cancel() }
     /// What it has thrown, but for its cancellation. Work that ignores that is left behind at the deadline.
-    func ended(until deadline: ContinuousClock.Instant) async -> (any Error)? {
-        let (outcomes, isBounded) = (outcomes, isBounded)
-        // In a task of its own: this one may be cancelled.
-        return await Task.detached(executorPreference: HandlerThreads.own) {
-            await withTaskGroup(of: Outcome?.self) { group in
-                group.addTask {
-                    for await outcome in outcomes { return outcome }
-                    return nil
-                }
-                if !isBounded {
-                    group.addTask {
-                        try? await Task.sleep(until: deadline)
-                        return nil
-                    }
-                }
-                let first = await group.next() ?? nil
-                group.cancelAll()
-                return first
-            }
-        }.value?.error
+    func failure(until deadline: ContinuousClock.Instant) async -> (any Error)? {
+        if isBounded { return await task.value }
+        return await task.value(until: deadline) ?? nil
     }
 }

@@ -7,12 +7,12 @@ struct DocumentContents<State: Sendable & Equatable>: Sendable {
             case buffered(BufferedSubscriber)
         }
         fileprivate let id: UInt64
-        let key: ViewKey
+        let key: AnyKey
         fileprivate let kind: Kind
         /// Of an object.
         private let reference: WeakReference?
 
-        fileprivate init(_ id: UInt64, _ key: ViewKey, _ kind: Kind, _ reference: WeakReference? = nil) {
+        fileprivate init(_ id: UInt64, _ key: AnyKey, _ kind: Kind, _ reference: WeakReference? = nil) {
             (self.id, self.key, self.kind, self.reference) = (id, key, kind, reference)
         }
         /// nil for one that is called at once.
@@ -45,13 +45,13 @@ struct DocumentContents<State: Sendable & Equatable>: Sendable {
         return makesCalls
     }
     /// True: the caller makes the calls of immediate views.
-    mutating func add(_ key: ViewKey, _ show: @escaping @Sendable (State) -> Void) -> Bool {
+    mutating func add(_ key: AnyKey, _ show: @escaping @Sendable (State) -> Void) -> Bool {
         lastID += 1
         views.append(View(lastID, key, .immediate(show)))
         return calls.add(lastID, present)
     }
     mutating func add(
-        _ key: ViewKey, _ subscriber: BufferedSubscriber, _ reference: WeakReference?, _ after: inout AfterUnlock
+        _ key: AnyKey, _ subscriber: BufferedSubscriber, _ reference: WeakReference?, _ after: inout AfterUnlock
     ) {
         lastID += 1
         views.append(View(lastID, key, .buffered(subscriber), reference))
@@ -79,12 +79,6 @@ struct DocumentContents<State: Sendable & Equatable>: Sendable {
 enum DocumentLimits {
     /// How many states a view may be behind.
     static let statesBehind = 64
-}
-
-/// Any hashable value that may be shared.
-struct ViewKey: Hashable, @unchecked Sendable {  // Made from sendable values only.
-    private let value: AnyHashable
-    init(_ value: some Hashable & Sendable) { self.value = AnyHashable(value) }
 }
 
 extension Stamp {

@@ -111,7 +111,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
     ) {
         if let actor = show.isolation {
             return addBuffered(
-                ViewKey(key), .closures(on: actor), onActor(show) { EventBox<ShownState<State>>.value(in: $0).state })
+                AnyKey(key), .closures(on: actor), onActor(show) { EventBox<ShownState<State>>.value(in: $0).state })
         }
         addView(key: key, delivery: delivery, unisolated(show))
     }
@@ -124,9 +124,9 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
     public func addView(
         key: some Hashable & Sendable, delivery: DeliveryTarget, _ show: @escaping @Sendable (State) -> Void
     ) {
-        if case .immediate = delivery.kind { return addImmediate(ViewKey(key), show) }
+        if case .immediate = delivery.kind { return addImmediate(AnyKey(key), show) }
         addBuffered(
-            ViewKey(key), .closures(delivery), .sync { show(EventBox<ShownState<State>>.value(in: $0).state) })
+            AnyKey(key), .closures(delivery), .sync { show(EventBox<ShownState<State>>.value(in: $0).state) })
     }
 
     // MARK: Objects
@@ -142,7 +142,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
     ) where V.State == State {
         let weakly: WeakReceiver<State> = WeakView(view)
         addBuffered(
-            ViewKey(key), .object(view, on: (view as? any Actor) ?? isolation), Self.handler(of: weakly), weakly)
+            AnyKey(key), .object(view, on: (view as? any Actor) ?? isolation), Self.handler(of: weakly), weakly)
     }
     /// Adds a sendable object as a view, held weakly, on a delivery target. An actor is called on itself.
     ///
@@ -156,7 +156,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
         _ view: V, key: some Hashable & Sendable, delivery: DeliveryTarget
     ) where V.State == State {
         let weakly: WeakReceiver<State> = WeakView(view)
-        addBuffered(ViewKey(key), .object(view, delivery), Self.handler(of: weakly), weakly)
+        addBuffered(AnyKey(key), .object(view, delivery), Self.handler(of: weakly), weakly)
     }
 
     private static func handler(of view: WeakReceiver<State>) -> Handler<AnyEventBox> {
@@ -169,7 +169,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
     ///
     /// - Parameter key: the view's name.
     public func removeView(key: some Hashable & Sendable) {
-        let key = ViewKey(key)
+        let key = AnyKey(key)
         remove { $0.key == key }
     }
     /// Removes all views. None is called again.
@@ -187,7 +187,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
 
     // MARK: Adding
 
-    private func addImmediate(_ key: ViewKey, _ show: @escaping @Sendable (State) -> Void) {
+    private func addImmediate(_ key: AnyKey, _ show: @escaping @Sendable (State) -> Void) {
         var after = AfterUnlock()
         let (replaced, makesCalls) = contents.withLock { contents in
             let replaced = contents.remove(&after) { $0.key == key }
@@ -198,7 +198,7 @@ public final class LocalDocument<State: Sendable & Equatable>: Sendable {
         if makesCalls { callViews() }
     }
     private func addBuffered(
-        _ key: ViewKey, _ route: DeliveryRoute, _ handler: Handler<AnyEventBox>, _ reference: WeakReference? = nil
+        _ key: AnyKey, _ route: DeliveryRoute, _ handler: Handler<AnyEventBox>, _ reference: WeakReference? = nil
     ) {
         sweep()
         let mailboxKey = route.key

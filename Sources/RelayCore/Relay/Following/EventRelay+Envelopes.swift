@@ -17,9 +17,7 @@ extension EventRelay {
         of interface: String, named names: Set<String>? = nil, from start: StreamPosition = .now,
         buffer: EventBuffer = .standard
     ) throws -> EventStream<Envelope> {
-        let source = try envelopeSource(of: interface, named: names, from: start, buffer)
-        source.begin()
-        return EventStream(ReplayStream(source.source))
+        try stream(of: envelopeSource(of: interface, named: names, from: start, buffer))
     }
     /// The same, for programs with a loop of their own: see ``EnvelopeStream``.
     ///

@@ -4,20 +4,16 @@ import Synchronization
 ///
 /// The position is at the lowest event that is not handled. A gap comes when everything before it was handled.
 final class KeyedHandler<Payload: Sendable>: TaskSubscription {
-    private struct Key: Hashable, @unchecked Sendable {  // Made from a sendable value.
-        let value: AnyHashable
-        init(_ value: some Hashable & Sendable) { self.value = AnyHashable(value) }
-    }
     private struct Work: Sendable {
         let payload: Payload
         let stamp: Stamp
-        let key: Key
+        let key: AnyKey
         let number: Int
     }
     private struct State: Sendable {
         var places = UnfinishedPlaces<ReplayBuffer.Place>()
         /// Of keys that are being handled: what comes behind.
-        var waiting: [Key: [Work]] = [:]
+        var waiting: [AnyKey: [Work]] = [:]
     }
     let calls: HandlerTask<Payload>
     private let key: @Sendable (Payload) -> any Hashable & Sendable
@@ -78,7 +74,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
     }
     /// What to handle now; nil: it waits for another one of its key.
     private func begin(_ payload: Payload, _ stamp: Stamp, _ place: ReplayBuffer.Place?) -> Work? {
-        let key = Key(key(payload))
+        let key = AnyKey(key(payload))
         source.feed.unhandled.wrappingAdd(1, ordering: .sequentiallyConsistent)
         return state.withLock { state in
             let work = Work(payload: payload, stamp: stamp, key: key, number: state.places.begin(place))

@@ -47,22 +47,13 @@ final class RunningHandlers: Sendable {
     /// cancelled; one that ignores that for another second is left behind.
     func finish(patience: Duration) async {
         let bodies = bodies { $0.bodies }
-        let (end, isOver) = AsyncStream.makeStream(of: Void.self)
-        let deadline = Task.detached {
-            do {
-                try await Task.sleep(for: patience)
-                for body in bodies { body.cancel() }
-                try await Task.sleep(for: .seconds(1))
-            } catch { return }
-            isOver.finish()
-        }
-        // Detached, all of them: the task that ends a program is cancelled.
-        Task.detached {
+        // Detached: the task that ends a program is cancelled.
+        let all = Task.detached {
             await withDiscardingTaskGroup { group in for body in bodies { group.addTask { await body.finish() } } }
-            isOver.finish()
         }
-        await Task.detached { for await _ in end {} }.value
-        deadline.cancel()
+        if await all.value(until: .now + patience) != nil { return }
+        for body in bodies { body.cancel() }
+        _ = await all.value(until: .now + .seconds(1))
     }
     /// Cancels all.
     ///

@@ -86,8 +86,8 @@ extension EventRelay {
     /// ```
     ///
     /// Handlers that are isolated to no actor then run on threads of their own, several at a time. At most 64 events are
-    /// handled, or wait for one of their key. The position is at the lowest event that is not
-    /// handled: after a crash, later ones that were handled come again. A gap comes when everything before it was handled.
+    /// handled, or wait for one of their key. The position is at the lowest event that is not handled: after a crash, later
+    /// ones that were handled come again. A gap comes when everything before it was handled.
     ///
     /// In all other respects it works like the method for a handler that does not wait.
     ///
@@ -197,8 +197,7 @@ extension EventRelay {
         of type: Followed.Type = Followed.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard
     ) throws -> EventStream<Followed> {
         let source = try source(of: type, from: start, buffer)
-        source.begin()
-        return EventStream(ReplayStream(source.source))
+        return stream(of: source)
     }
     /// The events of an interface that need not be an enum of them.
     package func events<I: EventInterface>(
@@ -209,8 +208,7 @@ extension EventRelay {
         func add<E: StreamEntry>(_ type: E.Type) throws { decoders[E.name] = try EventDecoder(type) }
         for type in I.contract.events { try add(type) }
         let source = try follower.source(I.name, names: nil, from: start, buffer, ReplayDecoding(decoders))
-        source.begin()
-        return EventStream(ReplayStream(source.source))
+        return stream(of: source)
     }
 }
 
@@ -218,6 +216,10 @@ extension EventRelay {
 typealias BegunSource<Payload: Sendable> = (source: ReplaySource<Payload>, begin: () -> Void)
 
 extension EventRelay {
+    func stream<Payload>(of source: BegunSource<Payload>) -> EventStream<Payload> {
+        source.begin()
+        return EventStream(ReplayStream(source.source))
+    }
     func source<Followed: Subscribable>(
         of type: Followed.Type, from start: StreamPosition, _ buffer: EventBuffer,
         keptBy keeper: (any PositionKeeper)? = nil
