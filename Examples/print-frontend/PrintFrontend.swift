@@ -20,7 +20,6 @@ import RelayCore
             }
         }
         // Until SIGTERM or Ctrl-C. It throws if no retry would help, and the exit code says so.
-        try await relay.run()
-        withExtendedLifetime(ledger) {}
+        try await relay.run(keeping: ledger)
     }
 }

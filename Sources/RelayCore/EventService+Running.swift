@@ -27,11 +27,13 @@ extension EventService {
     ///
     /// ```swift
     /// let orders = try EventRelay(following: "org.example.Shop", interfaces: Orders1.self)
-    /// try await service.run(following: orders)
+    /// let log = try orders.subscribe(to: Orders1.self) { print($0) } onGap: { print($0) }
+    /// try await service.run(following: orders, keeping: log)
     /// ```
     ///
-    /// - Parameter relays: run beside the service, as ``EventRelay/run()`` does. A handler of theirs that wants the service
+    /// - Parameter relays: run beside the service, as ``EventRelay/run(keeping:)`` does. A handler of theirs that wants the service
     ///   to end throws: it must not wait for ``stop(patience:)``.
+    /// - Parameter kept: subscriptions, and objects that have some: none of them ends before this returns.
     /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
     ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
     ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
@@ -48,10 +50,12 @@ extension EventService {
     ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the pending replies
     ///   were sent. What the work or a relay throws.
     public func run(
-        following relays: EventRelay..., patience: Duration = .seconds(10), idleExit: Duration? = nil,
-        onReady: @Sendable () -> Void = {}, alongside work: (@Sendable () async throws -> Void)? = nil,
+        following relays: EventRelay..., keeping kept: any Sendable..., patience: Duration = .seconds(10),
+        idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
+        alongside work: (@Sendable () async throws -> Void)? = nil,
         onStopping: @Sendable () async -> Void = {}
     ) async throws {
+        defer { withExtendedLifetime(kept) {} }
         try await run(
             alongside: WorkBeside.all(relays, work), patience: patience, idleExit: idleExit, onReady: onReady,
             onStopping: onStopping)

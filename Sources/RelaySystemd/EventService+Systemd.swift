@@ -12,12 +12,13 @@ extension EventService {
     ///   `onReload` is called. A SIGHUP that arrives while the service starts takes effect when the service is ready.
     ///   Once the service is ending, SIGHUP has no effect.
     ///
-    /// Without a manager, it works like ``RelayCore/EventService/run(following:patience:idleExit:onReady:alongside:onStopping:)``, which
+    /// Without a manager, it works like ``RelayCore/EventService/run(following:keeping:patience:idleExit:onReady:alongside:onStopping:)``, which
     /// describes everything else.
     ///
     /// - Cancellation: as there.
     /// - Parameter manager: the service manager.
     /// - Parameter relays: run beside the service.
+    /// - Parameter kept: as there.
     /// - Parameter patience: as there.
     /// - Parameter idleExit: as there.
     /// - Parameter onReady: is called when the service owns the name.
@@ -26,11 +27,12 @@ extension EventService {
     /// - Parameter onReload: reads the configuration again. If it throws, the manager's status shows the error.
     /// - Throws: as there.
     public func run(
-        under manager: ServiceManager, following relays: EventRelay..., patience: Duration = .seconds(10),
-        idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
+        under manager: ServiceManager, following relays: EventRelay..., keeping kept: any Sendable...,
+        patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
         alongside work: (@Sendable () async throws -> Void)? = nil, onStopping: @Sendable () async -> Void = {},
         onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
+        defer { withExtendedLifetime(kept) {} }
         let works = WorkBeside.all(relays, work)
         guard manager.isPresent else {
             return try await run(

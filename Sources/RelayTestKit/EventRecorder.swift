@@ -3,8 +3,8 @@ import Synchronization
 
 /// Records what an interface's subscribers receive: its events with their stamps, and gaps, in the interface's order.
 ///
-/// It subscribes to every event of the interface, so a relay follows the interface. (A ``RecordingPublisher``, in
-/// contrast, takes the place of a publisher, and does not make a relay follow an interface.)
+/// It subscribes to every event of the interface, so a relay follows the interface. (A ``RecordingSink``, in
+/// contrast, records what code publishes, and does not make a relay follow an interface.)
 ///
 /// ```swift
 /// let recorder = EventRecorder(relay.publisher, of: Printing1.self)
@@ -30,13 +30,6 @@ public final class EventRecorder: Sendable {
     public init<I: EventInterface>(_ publisher: EventPublisher, of interface: I.Type) {
         stream = publisher.events(in: interface, buffer: .bufferingNewest(.max))
     }
-    /// Records a stream that has no other consumer, for example a positioned one.
-    ///
-    /// Each access to the recorder reads the events that the stream holds at that moment. A long replay arrives in
-    /// pages: call ``TestHarness/settle(within:)`` and read again until no new events arrive.
-    ///
-    /// - Parameter stream: the stream.
-    public init(_ stream: EventStream<any StreamEntry>) { self.stream = stream }
     deinit { stream.cancel() }
 
     /// All events and gaps so far.

@@ -261,5 +261,4 @@ func print(_ descriptor: consuming OwnedDescriptor) async throws {}
 func download(_ file: String) async throws {}
 func nextID() -> Int64 { 0 }
 func store(_ job: AnyJob, in journal: EventJournal) async throws {}
-func remove(_ box: Box, publishing recorder: RecordingPublisher) throws {}
-func remove(_ box: Box, in unit: inout RecordingUnit) throws {}
+func remove(_ box: Box, in sink: inout RecordingSink) throws {}

@@ -48,8 +48,7 @@ import TestSupport
         } onGap: { gap in
             print(gap)
         }
-        try await relay.run()
-        withExtendedLifetime(ledger) {}
+        try await relay.run(keeping: ledger)
     }
     private static func stay() async {
         say("staying")

@@ -3,7 +3,7 @@ import Foundation
 import RelayCore
 import Relocation
 
-/// A window on libdispatch's main queue, which is the main actor's executor.
+/// A window on the main actor.
 @MainActor final class BoxList: DocumentView {
     private let relay: EventRelay
     private let inventory = LocalDocument(Inventory.initial)
@@ -28,19 +28,19 @@ import Relocation
     }
 }
 
-@MainActor private func makeList(_ bus: Bus) throws -> BoxList {
+@MainActor func makeList(_ bus: Bus) throws -> BoxList {
     let relay = try EventRelay(
         following: "org.eventrelay.Service1", on: bus, interfaces: Relocation1.self, Inventory1.self,
         delivery: .queue(.main))
     let list = try BoxList(relay)
     relay.activate()
-    list.order("Kitchen")
     return list
 }
 
 /// Foundation's main loop runs the main queue on the main thread.
 @MainActor func runRunLoop(_ bus: Bus) throws {
     let list = try makeList(bus)
+    list.order("Kitchen")
     withExtendedLifetime(list) { RunLoop.main.run() }
 }
 
@@ -48,5 +48,6 @@ import Relocation
 @MainActor func runDispatchMain(_ bus: Bus) throws {
     Place.markMainQueue()
     let list = try makeList(bus)
+    list.order("Kitchen")
     withExtendedLifetime(list) { dispatchMain() }
 }

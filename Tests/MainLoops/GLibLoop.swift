@@ -3,7 +3,31 @@ import RelayCore
 import RelayGLib
 import Relocation
 
-/// A window of a GTK program: all of it runs on GLib's thread, as a view controller does on the main actor.
+/// GLib's main loop, and so GTK's, runs the main actor.
+@MainActor func runGLib(_ bus: Bus) throws {
+    let list = try makeList(bus)
+    let attachment = MainActor.attach()
+    press(list)
+    let loop = g_main_loop_new(nil, 0)
+    withExtendedLifetime((list, attachment)) { g_main_loop_run(loop) }
+    g_main_loop_unref(loop)
+}
+
+/// In place of a button: GLib calls back once, from its loop.
+private func press(_ list: BoxList) {
+    // The list outlives the loop.
+    g_idle_add(
+        { list in
+            let list = list.map { Unmanaged<BoxList>.fromOpaque($0).takeUnretainedValue() }
+            MainActor.assumeIsolated {
+                report("pressed")
+                list?.order("Kitchen")
+            }
+            return 0  // G_SOURCE_REMOVE
+        }, Unmanaged.passUnretained(list).toOpaque())
+}
+
+/// All of it runs on the thread that drains the target, whichever that is.
 actor BoxWindow: DocumentView {
     nonisolated let target: PollableTarget
     nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
@@ -23,7 +47,7 @@ actor BoxWindow: DocumentView {
     }
     func show(_ inventory: Inventory) { report(text(inventory)) }
 
-    /// From a callback of GLib's, such as a button's: it is on the loop's thread already.
+    /// From a callback of the loop's: it is on its thread already.
     nonisolated func pressed() { assumeIsolated { $0.order("Kitchen") } }
     private func order(_ label: String) {
         report("pressed")
@@ -34,7 +58,8 @@ actor BoxWindow: DocumentView {
     }
 }
 
-func runGLib(_ bus: Bus) throws {
+/// A loop of GLib's that need not be the main thread's.
+func runGLibTarget(_ bus: Bus) throws {
     let target = try PollableTarget()
     let relay = try EventRelay(
         following: "org.eventrelay.Service1", on: bus, interfaces: Relocation1.self, Inventory1.self,

@@ -14,6 +14,7 @@ import TestSupport
         switch options.required("loop") {
         case "poll": try runPoll(bus)
         case "glib": try runGLib(bus)
+        case "glib-target": try runGLibTarget(bus)
         case "run-loop": try runRunLoop(bus)
         case "dispatch-main": try runDispatchMain(bus)
         case let other: fatalError("no loop '\(other)'")

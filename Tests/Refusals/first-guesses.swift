@@ -219,8 +219,8 @@ func back(_ journal: EventJournal, _ relay: EventRelay) async throws {
     }
     // 37. A backup while all goes on.
     try EventJournal.copy(directory: "/var/lib/move", to: "/var/backups/move.sqlite")
-    try await service.run()
-    withExtendedLifetime((chain, times)) {}
+    // The consumers last as long as the service.
+    try await service.run(keeping: chain, times)
 }
 // 38. relay.subscribe(to: EventRelay.State.self): subscribe-to-state.swift
 // 39. relay.subscribe(to: Plain1.self), which is no enum: subscribe-to-plain-interface.swift

@@ -6,6 +6,11 @@ import Testing
 
 @Suite("Doubles take the place of units of work, publishers and services") struct DoublesTests {
     private struct OutOfStock: Error {}
+    private struct Shelf: DomainDocument, Equatable {
+        typealias Interface = Orders1
+        var boxes: Int32
+        static let initial = Self(boxes: 0)
+    }
     private let folder: TestFolder
     init() throws { folder = try TestFolder() }
 
@@ -16,25 +21,29 @@ import Testing
         try unit.publish(OrderShipped(number: number))
     }
 
-    @Test("a recording unit holds its events, and refuses when it is told to")
-    func units() throws {
-        var unit = RecordingUnit()
-        try Self.ship(1, in: &unit)
-        #expect(unit.events.count == 2 && unit.events(of: OrderShipped.self) == [OrderShipped(number: 1)])
-        unit.refusal = OutOfStock()
-        #expect(throws: OutOfStock.self) { try Self.ship(2, in: &unit) }
-        #expect(unit.events.count == 2)
+    @Test("a sink records what domain code publishes and sets, and refuses when it is told to")
+    func sinks() throws {
+        var sink = RecordingSink()
+        try Self.ship(1, in: &sink)
+        try sink.set(Shelf(boxes: 3))
+        #expect(sink.events.count == 2 && sink.events(of: OrderShipped.self) == [OrderShipped(number: 1)])
+        #expect(sink.documents.map { $0 as? Shelf } == [Shelf(boxes: 3)])
+        sink.refuse(with: OutOfStock())
+        #expect(throws: OutOfStock.self) { try Self.ship(2, in: &sink) }
+        #expect(throws: OutOfStock.self) { try sink.set(Shelf.initial) }
+        #expect(sink.events.count == 2 && sink.documents.count == 1)
     }
-    @Test("a recorder's unit of work publishes all of its events behind it, or none")
+    @Test("a unit of work is recorded whole behind its end, or not at all")
     func unitOfWork() throws {
-        let recorder = RecordingPublisher()
-        try recorder.unitOfWork { unit in
+        let sink = RecordingSink()
+        try sink.unitOfWork { unit in
             try Self.ship(1, in: &unit)
-            #expect(recorder.events.isEmpty)
+            try unit.set(Shelf(boxes: 2))
+            #expect(sink.events.isEmpty && sink.documents.isEmpty)
         }
-        #expect(recorder.events.count == 2)
-        #expect(throws: OutOfStock.self) { try recorder.unitOfWork { try Self.ship(-1, in: &$0) } }
-        #expect(recorder.events.count == 2)
+        #expect(sink.events.count == 2 && sink.documents.count == 1)
+        #expect(throws: OutOfStock.self) { try sink.unitOfWork { try Self.ship(-1, in: &$0) } }
+        #expect(sink.events.count == 2)
     }
     @Test("a journal's events can be published and read without a service", .tags(.g5))
     func journal() async throws {

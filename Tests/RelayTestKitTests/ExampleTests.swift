@@ -88,9 +88,9 @@ enum Announcing {
     }
     @Test("what is shipped is announced")
     func unit() throws {
-        var unit = RecordingUnit()
-        try Announcing.ship(7, in: &unit)
-        #expect(unit.events(of: OrderShipped.self) == [OrderShipped(number: 7)])
+        var sink = RecordingSink()
+        try Announcing.ship(7, in: &sink)
+        #expect(sink.events(of: OrderShipped.self) == [OrderShipped(number: 7)])
     }
     @Test("a call that is not answered in time fails")
     func timeout() async throws {

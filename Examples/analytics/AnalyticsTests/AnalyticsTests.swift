@@ -9,7 +9,7 @@ import Testing
 
 @MainActor @Suite("View events, upwards only") struct AnalyticsTests {
     @Test("a view's event arrives with the contexts of all levels above it") func contexts() {
-        let recorder = RecordingPublisher()
+        let recorder = RecordingSink()
         let window = Window(pages: 2, EventOutlet(recorder.publisher))
         window.sidebar.search.type("pan")
         window.sidebar.search.type("s")
@@ -37,7 +37,7 @@ import Testing
         let counter = UseCounter(service)
         try await harness.start(service)
         let relay = try EventRelay(following: "org.example.Analytics", on: harness.bus, interfaces: Analytics1.self)
-        let counts = RecordingPublisher(relay.publisher)
+        let counts = RecordingSink(relay.publisher)
         let interest = relay.publisher.subscribe(to: UseCounted.self, delivery: .immediate) { _ in
         } onGap: { _ in
         }

@@ -12,7 +12,7 @@ private struct BrokenFiles: CanvasFiles {
 }
 
 @MainActor @Suite("Two canvases, one publisher") struct CanvasTests {
-    private let recorder = RecordingPublisher(EventPublisher())
+    private let recorder = RecordingSink(EventPublisher())
     private func window(
         _ number: Int, files: BrokenFiles = BrokenFiles(),
         pickFile: @escaping @MainActor (SavingCanvasFailed) -> String? = { _ in nil }

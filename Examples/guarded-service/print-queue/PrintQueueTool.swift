@@ -32,8 +32,7 @@ import RelayCore
             } onGap: {
                 print($0)
             }
-            try await relay.run()
-            withExtendedLifetime(watch) {}
+            try await relay.run(keeping: watch)
         default: throw RelayError(.invalidArgument, "usage: print-queue add TITLE PAGES, list, empty or watch")
         }
     }

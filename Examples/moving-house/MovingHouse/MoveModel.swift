@@ -3,47 +3,41 @@ import Relocation
 
 /// The view model: keeps a `MoveView` in step with the service, and sends what a person asks for.
 ///
-/// It knows no widget. All of it runs on the loop that drains the pollable target, as the window does: what `@MainActor`
-/// is on a Mac.
-public actor MoveModel {
-    public nonisolated let target: PollableTarget
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
+/// It knows no widget. The window's loop runs the main actor.
+@MainActor public final class MoveModel {
     private let relay: EventRelay
     private let logStart: Timestamp?
     private var state: MoveState
     private var subscriptions: [Subscription] = []
     private var log: EventStream<Relocation1>?
-    private var show: (@Sendable (MoveView) -> Void)?
+    private var show: ((MoveView) -> Void)?
     private var shown: MoveView?
     private var isDue = false
 
-    /// - Parameter relay: delivers to the target.
-    /// - Parameter target: drained by the window's loop.
+    /// - Parameter relay: follows the service.
     /// - Parameter logStart: the log has the events since then; nil for those after the first state.
-    public init(_ relay: EventRelay, on target: PollableTarget, logStart: Timestamp? = nil) {
-        (self.relay, self.target, self.logStart) = (relay, target, logStart)
+    public init(_ relay: EventRelay, logStart: Timestamp? = nil) {
+        (self.relay, self.logStart) = (relay, logStart)
         state = MoveState(service: relay.service)
     }
     deinit { log?.cancel() }
 
     /// Follows the service from now on. Before the relay is activated.
     ///
-    /// - Parameter show: is called on the loop with what there is to show, now and after each change.
-    public func start(show: @escaping @Sendable (MoveView) -> Void) throws {
+    /// - Parameter show: is called with what there is to show, now and after each change.
+    public func start(show: @escaping (MoveView) -> Void) throws {
         self.show = show
         let states = relay.publisher.subscribe(to: EventRelay.State.self) { [weak self] state in
-            self?.assumeIsolated { model in model.change { $0.connection(state) } }
+            self?.change { $0.connection(state) }
         } onGap: { _ in
         }
         let contents = try relay.follow(Relocation1.self, pages: Contents()) { [weak self] pages in
-            self?.assumeIsolated { model in
-                model.change { $0.show(pages) }
-                model.readLog(after: pages)
-            }
+            self?.change { $0.show(pages) }
+            self?.readLog(after: pages)
         } then: { [weak self] event, stamp in
-            self?.assumeIsolated { model in model.change { $0.apply(event, stamp) } }
+            self?.change { $0.apply(event, stamp) }
         } onFailure: { [weak self] error in
-            self?.assumeIsolated { model in model.change { $0.fail(error) } }
+            self?.change { $0.fail(error) }
         }
         subscriptions = [states, contents]
         change { _ in }
@@ -56,7 +50,7 @@ public actor MoveModel {
             let events = try relay.events(
                 of: Relocation1.self, from: start ?? .after(epoch: first.epoch, sequence: first.sequence))
             log = events
-            Task { [weak self] in for await delivery in events { await self?.note(delivery) } }
+            Task { [weak self] in for await delivery in events { self?.note(delivery) } }
         } catch { change { $0.fail(RelayError(.internalFailure, "there is no log: \(error)", cause: error)) } }
     }
     private func note(_ delivery: EventOrGap<Relocation1>) {
@@ -85,9 +79,7 @@ public actor MoveModel {
 
     // MARK: What a person does
 
-    /// From a callback of the window: on the loop's thread.
-    public nonisolated func perform(_ action: MoveAction) { assumeIsolated { $0.begin(action) } }
-    private func begin(_ action: MoveAction) {
+    public func perform(_ action: MoveAction) {
         var isSent = false
         change { isSent = $0.begin(action) }
         if !isSent { return }

@@ -1,55 +1,24 @@
-import Foundation
 import MovingHouse
 import RelayCore
 import RelayJournal
 import RelayTestKit
 import Relocation
 import RelocationDomain
-import Synchronization
 import TestTraits
 import Testing
 
-/// A main loop of the test's own, in the place of GTK's.
-private final class TestLoop: Sendable {
-    let target: PollableTarget
-    private let isOver = SharedFlag()
-
-    init() throws {
-        target = try PollableTarget()
-        Thread.detachNewThread { [target, isOver] in
-            var polled = [pollfd(fd: target.fileDescriptor, events: Int16(POLLIN), revents: 0)]
-            while !isOver.isSet {
-                poll(&polled, 1, 50)
-                target.drain()
-            }
-        }
-    }
-    deinit { isOver.set() }
-}
-private final class SharedFlag: Sendable {
-    private let value = Atomic<Bool>(false)
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
-}
-
 /// What a window would show.
-private final class Shown: Sendable {
-    private let state = Mutex(MoveView())
-    var view: MoveView { state.withLock { $0 } }
-    func show(_ view: MoveView) { state.withLock { $0 = view } }
+@MainActor private final class Shown {
+    private(set) var view = MoveView()
+    func show(_ view: MoveView) { self.view = view }
     /// Of each box: its label, its load, and what is in it.
     var boxes: [String]? {
         view.boxes?.map { "\($0.title) \($0.load): " + $0.items.map(\.title).joined(separator: ", ") }
     }
 }
 
-extension MoveModel {
-    /// As a callback of the window's does: on the loop's thread.
-    fileprivate func isAsked(for action: MoveAction) { perform(action) }
-}
-
 /// The service, and models of its windows, without a bus.
-private final class Storehouse: Sendable {
+@MainActor private final class Storehouse {
     static let name = "org.example.Storehouse"
     let harness = TestHarness()
     let folder: TestFolder
@@ -68,54 +37,53 @@ private final class Storehouse: Sendable {
         try await harness.start(service)
         return (service, journal)
     }
-    func relay(_ loop: TestLoop) throws -> EventRelay {
-        try EventRelay(
-            following: Self.name, on: harness.bus, interfaces: Relocation1.self, delivery: .pollable(loop.target))
+    func relay() throws -> EventRelay {
+        try EventRelay(following: Self.name, on: harness.bus, interfaces: Relocation1.self)
     }
-    func open(_ loop: TestLoop) async throws -> (model: MoveModel, shown: Shown) {
-        let (relay, shown) = (try relay(loop), Shown())
-        let model = MoveModel(relay, on: loop.target)
-        try await model.start { shown.show($0) }
+    func open() throws -> (model: MoveModel, shown: Shown) {
+        let (relay, shown) = (try relay(), Shown())
+        let model = MoveModel(relay)
+        try model.start { shown.show($0) }
         relay.activate()
         return (model, shown)
     }
 }
 
 /// The view model, as a window uses it, against the real service's domain.
-@Suite("Moving house: the view model", .heavy) struct MoveModelTests {
+@MainActor @Suite("Moving house: the view model", .heavy) struct MoveModelTests {
     @Test("every command is sent and shown, and every refusal of one stands in its place")
     func commands() async throws {
-        let (storehouse, loop) = (try Storehouse(), try TestLoop())
+        let storehouse = try Storehouse()
         let run = try await storehouse.start()
-        let (model, shown) = try await storehouse.open(loop)
+        let (model, shown) = try storehouse.open()
         #expect(await eventually { shown.view.boxes == [] && shown.view.status.level == .connected })
 
-        await model.isAsked(for: .pack(title: "Lamp"))
+        model.perform(.pack(title: "Lamp"))
         #expect(await eventually { shown.view.pack.note == Note(.refused, "No box has room; order a box first.") })
-        await model.isAsked(for: .order(label: "Kitchen", capacity: 7))
+        model.perform(.order(label: "Kitchen", capacity: 7))
         #expect(await eventually { shown.view.order.note == Note(.refused, "A box has a capacity of 5, 10 or 20.") })
-        await model.isAsked(for: .order(label: " ", capacity: 5))
+        model.perform(.order(label: " ", capacity: 5))
         #expect(await eventually { shown.view.order.note?.text.hasPrefix("A label has 1 to 200") == true })
-        await model.isAsked(for: .order(label: "Kitchen", capacity: 5))
+        model.perform(.order(label: "Kitchen", capacity: 5))
         #expect(await eventually { shown.view.order.note == Note(.done, "Box 1 is ordered.") })
         #expect(await eventually { shown.boxes == ["Kitchen 0 of 5: "] })
-        await model.isAsked(for: .pack(title: "\n"))
+        model.perform(.pack(title: "\n"))
         #expect(await eventually { shown.view.pack.note?.text.hasPrefix("A title has 1 to 200") == true })
         for (count, title) in ["Lamp", "Kettle"].enumerated() {
-            await model.isAsked(for: .pack(title: title))
+            model.perform(.pack(title: title))
             #expect(await eventually { shown.view.pack.completed == count + 1 && !shown.view.pack.isBusy })
         }
         #expect(await eventually { shown.boxes == ["Kitchen 2 of 5: Lamp, Kettle"] })
-        await model.isAsked(for: .dissolve(boxID: 1))
+        model.perform(.dissolve(boxID: 1))
         #expect(await eventually { shown.view.boxes?.first?.note?.text.hasPrefix("The other boxes lack") == true })
         // A stale window asks for what is in no such box.
-        await model.isAsked(for: .takeOut(itemID: 9, boxID: 1))
+        model.perform(.takeOut(itemID: 9, boxID: 1))
         #expect(await eventually { shown.view.boxes?.first?.note == Note(.refused, "There is no item with this id.") })
-        await model.isAsked(for: .takeOut(itemID: 1, boxID: 1))
+        model.perform(.takeOut(itemID: 1, boxID: 1))
         #expect(await eventually { shown.boxes == ["Kitchen 1 of 5: Kettle"] && shown.view.boxes?[0].note == nil })
-        await model.isAsked(for: .order(label: "Hall", capacity: 20))
+        model.perform(.order(label: "Hall", capacity: 20))
         #expect(await eventually { shown.view.boxes?.count == 2 })
-        await model.isAsked(for: .dissolve(boxID: 1))
+        model.perform(.dissolve(boxID: 1))
         #expect(await eventually { shown.boxes == ["Hall 1 of 20: Kettle"] })
         #expect(await eventually { shown.view.log.first?.text == "“Kitchen” is dissolved" })
         let kinds = shown.view.log.reversed().map(\.kind)
@@ -128,17 +96,17 @@ private final class Storehouse: Sendable {
     @Test(
         "a restart is shown as an interruption, after which state and log are whole; commands meanwhile fail in place")
     func restart() async throws {
-        let (storehouse, loop) = (try Storehouse(), try TestLoop())
+        let storehouse = try Storehouse()
         var run = try await storehouse.start()
-        let (model, shown) = try await storehouse.open(loop)
+        let (model, shown) = try storehouse.open()
         #expect(await eventually { shown.view.status.level == .connected && shown.view.boxes == [] })
-        await model.isAsked(for: .order(label: "Kitchen", capacity: 5))
+        model.perform(.order(label: "Kitchen", capacity: 5))
         #expect(await eventually { shown.boxes == ["Kitchen 0 of 5: "] })
         try await storehouse.harness.stop(run.service)
         run.journal.close()
         #expect(await eventually { shown.view.status.level == .interrupted })
         #expect(shown.boxes == ["Kitchen 0 of 5: "])
-        await model.isAsked(for: .pack(title: "Lamp"))
+        model.perform(.pack(title: "Lamp"))
         #expect(
             await eventually { shown.view.pack.note == Note(.failed, "The service is away. Nothing was done.") },
             "\(String(describing: shown.view.pack.note))")
@@ -146,7 +114,7 @@ private final class Storehouse: Sendable {
 
         run = try await storehouse.start()
         #expect(await eventually { shown.view.status.level == .connected })
-        await model.isAsked(for: .pack(title: "Lamp"))
+        model.perform(.pack(title: "Lamp"))
         #expect(await eventually { shown.boxes == ["Kitchen 1 of 5: Lamp"] })
         #expect(await eventually { shown.view.log.map(\.kind) == [.added, .added] })
         #expect(shown.view.status.gap == nil)
@@ -154,14 +122,14 @@ private final class Storehouse: Sendable {
     }
     @Test("two windows show the same, whichever of them does something")
     func windows() async throws {
-        let (storehouse, loop) = (try Storehouse(), try TestLoop())
+        let storehouse = try Storehouse()
         let run = try await storehouse.start()
-        let (first, firstShown) = try await storehouse.open(loop)
-        let (second, secondShown) = try await storehouse.open(loop)
+        let (first, firstShown) = try storehouse.open()
+        let (second, secondShown) = try storehouse.open()
         #expect(await eventually { firstShown.view.boxes == [] && secondShown.view.boxes == [] })
-        await first.isAsked(for: .order(label: "Kitchen", capacity: 5))
+        first.perform(.order(label: "Kitchen", capacity: 5))
         #expect(await eventually { secondShown.view.boxes?.count == 1 })
-        await second.isAsked(for: .pack(title: "Lamp"))
+        second.perform(.pack(title: "Lamp"))
         #expect(await eventually { firstShown.boxes == ["Kitchen 1 of 5: Lamp"] })
         #expect(await eventually { secondShown.boxes == firstShown.boxes })
         #expect(await eventually { firstShown.view.log == secondShown.view.log && firstShown.view.log.count == 2 })
@@ -171,17 +139,17 @@ private final class Storehouse: Sendable {
     }
     @Test("a model that is released holds nothing: neither the relay's subscriptions nor its log keep it")
     func release() async throws {
-        let (storehouse, loop) = (try Storehouse(), try TestLoop())
+        let storehouse = try Storehouse()
         let run = try await storehouse.start()
-        let relay = try storehouse.relay(loop)
+        let relay = try storehouse.relay()
         weak var released: MoveModel?
         func use() async throws {
-            let (model, shown) = (MoveModel(relay, on: loop.target), Shown())
+            let (model, shown) = (MoveModel(relay), Shown())
             released = model
-            try await model.start { shown.show($0) }
+            try model.start { shown.show($0) }
             relay.activate()
             #expect(await eventually { shown.view.boxes == [] })
-            await model.isAsked(for: .order(label: "Kitchen", capacity: 5))
+            model.perform(.order(label: "Kitchen", capacity: 5))
             #expect(await eventually { shown.view.log.count == 1 && shown.view.order.completed == 1 })
         }
         try await use()

@@ -2,16 +2,13 @@ import CGTK
 import MovingHouse
 import RelayCore
 
-/// The window, on the loop's thread: the model calls it there, and so does GTK.
-actor MoveWindow {
-    nonisolated let target: PollableTarget
-    nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
+/// The window: the model calls it, and so does GTK.
+@MainActor final class MoveWindow {
     private let content: WindowContent
     private var report: LayoutReport?
 
     /// - Parameter closed: is called when a person closes the window.
-    init(_ model: MoveModel, _ options: Options, closed: @escaping @Sendable () -> Void) {
-        target = model.target
+    init(_ model: MoveModel, _ options: Options, closed: @escaping () -> Void) {
         // GTK holds what its signals call: the model is not held by that.
         let content = WindowContent(isDark: options.isDark, title: options.title) { [weak model] in model?.perform($0) }
         self.content = content

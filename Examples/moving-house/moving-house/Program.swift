@@ -7,7 +7,7 @@ import Relocation
 
 /// The Relocation front end as a window. GTK's main loop drives everything of the relay's that the window sees.
 @main struct Program {
-    static func main() {
+    @MainActor static func main() {
         do {
             guard let options = try Options(Array(CommandLine.arguments.dropFirst())) else {
                 print(Options.help, terminator: "")
@@ -21,23 +21,19 @@ import Relocation
         }
     }
 
-    private static func run(_ options: Options) throws {
+    @MainActor private static func run(_ options: Options) throws {
         if gtk_init_check() == 0 {
             throw RelayError(.unavailable, "there is no display: start it in a desktop session, or by xvfb-run")
         }
-        let target = try PollableTarget()
-        let relay = try EventRelay(
-            following: options.service, on: options.bus, interfaces: Relocation1.self, delivery: .pollable(target))
+        let relay = try EventRelay(following: options.service, on: options.bus, interfaces: Relocation1.self)
         let loop = MainLoop()
         // The log begins with what happened in the last hour.
-        let model = MoveModel(relay, on: target, logStart: .now - .seconds(3600))
+        let model = MoveModel(relay, logStart: .now - .seconds(3600))
         let window = MoveWindow(model, options) { loop.quit() }
-        try model.assumeIsolated { model in
-            // The window holds nothing of the model's, and the model does not hold the window.
-            try model.start { [weak window] view in window?.assumeIsolated { $0.show(view) } }
-        }
-        window.assumeIsolated { $0.present(options) }
-        let attachment = target.attach()
+        // The window holds nothing of the model's, and the model does not hold the window.
+        try model.start { [weak window] view in window?.show(view) }
+        window.present(options)
+        let attachment = MainActor.attach()
         relay.activate()
         withExtendedLifetime((model, window, attachment)) { loop.run() }
         relay.invalidate()

@@ -3,16 +3,15 @@ import Glibc
 import OrderList
 import RelayCore
 
-/// A window with all orders. It runs on GTK's loop, which drains the target.
-actor OrderWindow {
-    private let target: PollableTarget
-    nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
+/// A window with all orders. GTK's loop runs the main actor.
+@MainActor final class OrderWindow {
     private let texts = gtk_string_list_new(nil)!
     private let window = gtk_window_new()!
     private let list = gtk_list_view_new(nil, nil)!
+    // Each comes when it comes: orders that were read before the service went away may be shown after that.
+    private var count = 0, state = EventRelay.State.connecting
 
-    init(_ relay: EventRelay, on target: PollableTarget, closed loop: OpaquePointer) throws {
-        self.target = target
+    init(_ relay: EventRelay, closed loop: OpaquePointer) throws {
         // GTK makes widgets for the rows that are in sight, each from this.
         let row = """
             <interface><template class="GtkListItem"><property name="child"><object class="GtkLabel">
@@ -40,12 +39,14 @@ actor OrderWindow {
             }
         } show: { me, list in
             for change in list.changes { me.show(change) }
-            me.say("\(list.rows.count) orders")
+            me.count = list.rows.count
+            me.showTitle()
         } onFailure: { me, error in
             me.say(error.message)
         }
         relay.publisher.subscribe(self, to: EventRelay.State.self) { me, state in
-            me.say("\(state)")
+            me.state = state
+            me.showTitle()
         } onGap: { _, _ in
         }
     }
@@ -63,5 +64,6 @@ actor OrderWindow {
         var pointers = rows.map { UnsafePointer($0) } + [nil]
         gtk_string_list_splice(texts, guint(index), guint(removed), &pointers)
     }
+    private func showTitle() { say(state == .active ? "\(count) orders" : "\(state)") }
     private func say(_ text: String) { gtk_window_set_title(as_window(window), text) }
 }

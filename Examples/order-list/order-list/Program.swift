@@ -5,7 +5,7 @@ import RelayCore
 import RelayGLib
 
 @main struct Program {
-    static func main() {
+    @MainActor static func main() {
         // The frame of a `RelayProgram` has no place for a main loop that is not its own.
         do { try run() } catch {
             var line = "order-list: \((error as? RelayError)?.message ?? "\(error)")\n"
@@ -13,15 +13,12 @@ import RelayGLib
             exit((error as? RelayError)?.exitCode ?? 70)
         }
     }
-    private static func run() throws {
+    @MainActor private static func run() throws {
         guard gtk_init_check() != 0 else { throw RelayError(.unavailable, "there is no display") }
-        let target = try PollableTarget()
-        let relay = try EventRelay(
-            following: "org.example.OrderList", interfaces: Orders1.self, delivery: .pollable(target))
-        // GLib's loops may be used from any thread.
-        nonisolated(unsafe) let loop = g_main_loop_new(nil, 0)!
-        let window = try OrderWindow(relay, on: target, closed: loop)
-        let attachment = target.attach()
+        let relay = try EventRelay(following: "org.example.OrderList", interfaces: Orders1.self)
+        let loop = g_main_loop_new(nil, 0)!
+        let window = try OrderWindow(relay, closed: loop)
+        let attachment = MainActor.attach()
         relay.activate()
         withExtendedLifetime((window, attachment)) { g_main_loop_run(loop) }
         relay.invalidate()

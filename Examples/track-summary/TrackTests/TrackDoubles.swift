@@ -9,7 +9,7 @@ import Tracks
 /// A unit of work over tracks in memory, which records events.
 struct RecordingTracks: TrackUnit {
     var tracks: [Int64: TrackSummary] = [:]
-    var recording = RecordingUnit()
+    var recording = RecordingSink()
 
     mutating func nextTrackID() -> Int64 { (tracks.keys.max() ?? 0) + 1 }
     mutating func insert(_ track: TrackSummary) { tracks[track.trackID] = track }

@@ -13,7 +13,7 @@ import Tracks
         name: "Line", segments: [[0, 1].map { TrackPoint(latitudeDegrees: 0, longitudeDegrees: $0) }])
 
     @Test("the view publishes what people do, and draws what differs") func view() {
-        let recorder = RecordingPublisher()
+        let recorder = RecordingSink()
         var lines: [String] = []
         let panel = TrackPanel(recorder.publisher) { lines.append($0) }
         panel.choose(file: "a.gpx")
@@ -46,7 +46,7 @@ import Tracks
         withExtendedLifetime(handler) {}
     }
     @Test("the handler publishes what cannot be done, and goes on") func trouble() async {
-        let recorder = RecordingPublisher()
+        let recorder = RecordingSink()
         let commands = RecordingCommands(refusing: TrackTrouble("no"))
         let handler = TrackEventHandler(recorder.publisher, commands: commands, files: FilesOfTest())
         recorder.publisher.publish(TrackViewEvent.fileChosen(path: "absent.gpx"))
@@ -71,7 +71,7 @@ import Tracks
         try await harness.start(service)
         let relay = try EventRelay(following: "org.example.Tracks", on: harness.bus, interfaces: Tracks1.self)
         relay.activate()
-        let recorder = RecordingPublisher()
+        let recorder = RecordingSink()
         let handler = TrackEventHandler(recorder.publisher, commands: relay, files: FilesOfTest(text: "gpx"))
         recorder.publisher.publish(TrackViewEvent.fileChosen(path: "track.gpx"))
         recorder.publisher.publish(TrackViewEvent.nameEntered(trackID: 5, name: "A"))

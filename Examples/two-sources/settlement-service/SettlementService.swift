@@ -27,8 +27,7 @@ import Settlements
             try note(gap, "payments", &unit)
         }
         // If one relay gives up, all end.
-        try await service.run(following: orders, payments)
-        withExtendedLifetime((placed, received)) {}
+        try await service.run(following: orders, payments, keeping: placed, received)
         journal.close()
     }
     /// The first of an order and its payment waits for the other one.

@@ -15,7 +15,6 @@ import RelayCore
         } onGap: { gap in
             print(gap)
         }
-        try await relay.run()
-        withExtendedLifetime((sign, cars)) {}
+        try await relay.run(keeping: sign, cars)
     }
 }

@@ -7,8 +7,7 @@ extension EventRelay {
     ///     static func run() async throws {
     ///         let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
     ///         let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { print($0) } onGap: { print($0) }
-    ///         try await relay.run()
-    ///         withExtendedLifetime(ledger) {}
+    ///         try await relay.run(keeping: ledger)
     ///     }
     /// }
     /// ```
@@ -20,6 +19,16 @@ extension EventRelay {
     ///   its cancellation for a second.
     /// - Throws: the error of ``State/invalidated(_:)``, since no retry would help. The error of a handler that has ended
     ///   its subscription.
+    /// - Parameter kept: subscriptions, and objects that have some: none of them ends before this returns.
+    public func run(keeping kept: any Sendable...) async throws {
+        defer { withExtendedLifetime(kept) {} }
+        try await run()
+    }
+    /// Follows the service as ``run(keeping:)`` does: the `run()` that swift-service-lifecycle's `Service` protocol
+    /// requires.
+    ///
+    /// - Cancellation: as there.
+    /// - Throws: as there.
     public func run() async throws {
         activate()
         let (states, errors) = (states, failures.errors())

@@ -47,8 +47,8 @@ extension EventService {
     /// `extension EventService: Service {}` is the whole adapter. Because a cancellation ends the service, name SIGTERM
     /// and SIGINT in the group's `cancellationSignals`.
     ///
-    /// - Cancellation: commands may run for ten more seconds: see ``run(following:patience:idleExit:onReady:alongside:onStopping:)``.
-    /// - Throws: as ``run(following:patience:idleExit:onReady:alongside:onStopping:)``.
+    /// - Cancellation: commands may run for ten more seconds: see ``run(following:keeping:patience:idleExit:onReady:alongside:onStopping:)``.
+    /// - Throws: as ``run(following:keeping:patience:idleExit:onReady:alongside:onStopping:)``.
     public func run() async throws {
         try await run(alongside: [], patience: .seconds(10), idleExit: nil, onReady: {}, onStopping: {})
     }
@@ -112,7 +112,7 @@ extension EventService {
     ///   that leads over the bus cannot be seen: if a handler waits for the reply of a handler that stops its service, it
     ///   is cancelled when the patience is over, and the service has ended about a second later.
     /// - Cancellation: does not shorten it.
-    /// - Parameter patience: as in ``run(following:patience:idleExit:onReady:alongside:onStopping:)``.
+    /// - Parameter patience: as in ``run(following:keeping:patience:idleExit:onReady:alongside:onStopping:)``.
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
     ///   went away, or the reason why the journal failed.
     public func stop(patience: Duration = .seconds(10)) async throws {

@@ -13,7 +13,7 @@ extension EventJournal {
     /// } onGap: { gap, unit in
     ///     try unit.execute("UPDATE totals SET isWhole = FALSE")
     /// }
-    /// try await orders.run()
+    /// try await orders.run(keeping: totals)
     /// ```
     ///
     /// The position is that of the consumer's name in this journal. So the state, the events that `body` publishes, and the
@@ -31,7 +31,7 @@ extension EventJournal {
     /// - Parameter start: where to begin the first time.
     /// - Parameter body: changes the state and publishes events. If it throws, that event's unit is undone, and `body` is
     ///   called again with the same event after 0.1, 0.5, 2 and 8 seconds. If it throws once more, the subscription ends
-    ///   before that event, as ``EventRelay/run()`` describes. While the disk is full, attempts go on.
+    ///   before that event, as ``EventRelay/run(keeping:)`` describes. While the disk is full, attempts go on.
     /// - Parameter onGap: accounts for a gap.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.conflict` while the name is in use. `.invalidArgument` for a bad name, for `.resuming` as the start, and

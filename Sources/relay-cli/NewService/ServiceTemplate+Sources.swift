@@ -159,8 +159,7 @@ extension ServiceTemplate {
                         print(gap)
                     }
                     // It survives the end of the service. If no retry would help, the exit code says why.
-                    try await relay.run()
-                    withExtendedLifetime(notes) {}
+                    try await relay.run(keeping: notes)
                 default:
                     throw RelayError(.invalidArgument, "usage: @WORDS@-cli [--system] add TEXT | watch")
                 }

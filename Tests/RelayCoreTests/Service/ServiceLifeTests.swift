@@ -165,13 +165,12 @@ private enum Clock1: EventInterface {
             if tick.number == 2 { throw RelayError(.conflict, "no more") }
         } onGap: { _ in
         }
-        let running = Task { try await other.run(following: relay) }
+        let running = Task { try await other.run(following: relay, keeping: subscription) }
         try await relay.ready()
         try await relay.barrier()
         for number in 1...2 { try service.publish(Clock1.Ticked(number: Int64(number))) }
         let error = await #expect(throws: RelayError.self) { try await running.value }
         #expect(error?.code == .conflict && ticks.values == [1, 2])
-        withExtendedLifetime(subscription) {}
         try await service.stop()
     }
     @Test("the end of the bus ends the service, with the reason") func busGone() async throws {

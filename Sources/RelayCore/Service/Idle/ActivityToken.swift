@@ -12,7 +12,7 @@ import Synchronization
 /// ```
 ///
 /// A token does not delay an end by a signal or a cancellation. If the service has just decided to end because it is
-/// idle, a new token keeps it alive for the patience of ``EventService/run(following:patience:idleExit:onReady:alongside:onStopping:)``.
+/// idle, a new token keeps it alive for the patience of ``EventService/run(following:keeping:patience:idleExit:onReady:alongside:onStopping:)``.
 ///
 /// - Isolation: from any thread.
 public final class ActivityToken: Sendable {

@@ -180,6 +180,24 @@ private actor Door {
         #expect(event.number == 2, "the handler of 1 returned")
         try await desk.stop()
     }
+    @Test("run(keeping:) holds a subscription that nobody else holds, until it returns") func keeping() async throws {
+        let desk = try await OrderDesk()
+        let relay = try desk.relay()
+        let numbers = Log<Int64>()
+        let running = Task {
+            try await relay.run(
+                keeping: relay.subscribe(to: OrderPlaced.self, from: .beginning) { event in
+                    numbers.add(event.number)
+                } onGap: { _ in
+                })
+        }
+        try await relay.ready()
+        try await desk.publish(1...2)
+        #expect(await eventually { numbers.values == [1, 2] })
+        running.cancel()
+        try await running.value
+        try await desk.stop()
+    }
     @Test("run() ends although a handler ignores its cancellation") func stubborn() async throws {
         let desk = try await OrderDesk()
         try await desk.publish(1...1)

@@ -18,10 +18,10 @@ private final class Counter {
     }
 }
 
-@Suite("The recording publisher") struct RecordingPublisherTests {
+@Suite("The recording sink") struct RecordingSinkTests {
     @Test("it stands in for a sink and for a publisher, and records every event of every type")
     func records() throws {
-        var recorder = RecordingPublisher()
+        var recorder = RecordingSink()
         let counter = Counter(recorder.publisher)
         try store(1, in: &recorder)
         recorder.publisher.publish(Numbered(number: 2))
@@ -36,13 +36,13 @@ private final class Counter {
     @Test("it records a publisher that is there already")
     func existing() {
         let publisher = EventPublisher()
-        let recorder = RecordingPublisher(publisher)
+        let recorder = RecordingSink(publisher)
         publisher.publish(Numbered(number: 1))
         #expect(recorder.events(of: Numbered.self).count == 1)
     }
     @Test("it waits for what other threads publish, and says when it waited in vain")
     func waits() async {
-        let recorder = RecordingPublisher()
+        let recorder = RecordingSink()
         let publishing = Task.detached {
             for number in 1...3 { recorder.publisher.publish(Numbered(number: number)) }
         }
@@ -53,7 +53,7 @@ private final class Counter {
     }
     @Test("it refuses when told to, and records nothing then")
     func refuses() throws {
-        var recorder = RecordingPublisher()
+        var recorder = RecordingSink()
         recorder.refuse(with: RelayError(.storageFull, "no room"))
         #expect(throws: RelayError.self) { try store(1, in: &recorder) }
         #expect(recorder.events.isEmpty)
@@ -64,7 +64,7 @@ private final class Counter {
     @Test("it lets its publisher go")
     func leaksNothing() {
         weak var gone: EventPublisher?
-        do { gone = RecordingPublisher().publisher }
+        do { gone = RecordingSink().publisher }
         #expect(gone == nil)
     }
 }

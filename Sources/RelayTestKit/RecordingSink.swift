@@ -1,22 +1,25 @@
 public import RelayCore
 import Synchronization
 
-/// A double that takes the place of a publisher or an `EventSink`, and records every event.
+/// A double that records what code publishes: in place of a unit of work, of a service, or of a publisher.
 ///
-/// Pass `recorder` to code that takes an `EventSink`, and `recorder.publisher` to code that takes an `EventPublisher`.
-/// Events that are published through either are recorded, and reach the publisher's subscribers.
+/// Pass it to code that takes an `EventSink` or a `DocumentSink`, and its ``publisher`` to code that takes an
+/// `EventPublisher`. Events that are published through either are recorded, and reach the publisher's subscribers.
 ///
 /// ```swift
-/// let recorder = RecordingPublisher()
-/// try remove(box, publishing: recorder)
-/// #expect(recorder.events(of: BoxRemoved.self).count == 1)
+/// var sink = RecordingSink()
+/// try remove(box, in: &sink)
+/// #expect(sink.events(of: BoxRemoved.self).map(\.boxID) == [box.id])
 /// ```
+///
+/// What subscribers receive, gaps included, is what an ``EventRecorder`` records.
 ///
 /// - Order: that of each publishing thread.
 /// - Isolation: from any thread. An event is recorded when `publish` returns.
-public final class RecordingPublisher: EventSink, Sendable {
+public final class RecordingSink: EventSink, DocumentSink, Sendable {
     private struct State {
         var events: [any Event] = []
+        var documents: [any DomainDocument] = []
         var refusal: (any Error)?
     }
     /// An ordinary publisher, whose events are recorded.
@@ -24,7 +27,7 @@ public final class RecordingPublisher: EventSink, Sendable {
     private let state: Shared
     private let tap: Subscription
 
-    /// What the tap keeps: not the recorder, which keeps the tap.
+    /// What the tap keeps: not the sink, which keeps the tap.
     private final class Shared: Sendable {
         let value = Mutex(State())
     }
@@ -46,10 +49,35 @@ public final class RecordingPublisher: EventSink, Sendable {
         if let refusal = state.value.withLock({ $0.refusal }) { throw refusal }
         publisher.publish(event)
     }
-    /// Makes `publish(_:)` throw from now on, or stop throwing.
+    /// Records a document's state.
     ///
-    /// - Parameter error: the error that it throws; nil if it should throw nothing.
+    /// - Parameter state: the whole new state.
+    /// - Throws: what ``refuse(with:)`` was called with; then the state is not recorded.
+    public func set<Document: DomainDocument>(_ state: Document) throws {
+        try self.state.value.withLock { value in
+            if let refusal = value.refusal { throw refusal }
+            value.documents.append(state)
+        }
+    }
+    /// Makes `publish(_:)` and `set(_:)` throw from now on, or stop throwing.
+    ///
+    /// - Parameter error: the error that they throw; nil if they should throw nothing.
     public func refuse(with error: (any Error)?) { state.value.withLock { $0.refusal = error } }
+
+    /// Runs a unit of work, then publishes its events and sets its documents. If `body` throws, nothing of it is
+    /// recorded.
+    ///
+    /// - Parameter body: changes the state and publishes events.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws, and what ``refuse(with:)`` was called with.
+    @discardableResult
+    public func unitOfWork<Result>(_ body: (inout RecordingSink) throws -> Result) throws -> Result {
+        var unit = RecordingSink()
+        let result = try body(&unit)
+        for case let event as any DomainEvent in unit.events { try publish(event) }
+        for document in unit.documents { try set(document) }
+        return result
+    }
 
     /// All events so far, of all types.
     public var events: [any Event] { state.value.withLock { $0.events } }
@@ -57,12 +85,14 @@ public final class RecordingPublisher: EventSink, Sendable {
     ///
     /// - Parameter type: the type.
     public func events<E: Event>(of type: E.Type = E.self) -> [E] { events.compactMap { $0 as? E } }
-    /// Removes all recorded events.
+    /// The states that documents were set to, in the order of `set`.
+    public var documents: [any DomainDocument] { state.value.withLock { $0.documents } }
+    /// Removes all recorded events and documents.
     public func removeAll() {
         // Released outside the lock: an event's `deinit` may be anybody's code.
         let old = state.value.withLock { state in
-            defer { state.events = [] }
-            return state.events
+            defer { (state.events, state.documents) = ([], []) }
+            return (state.events, state.documents)
         }
         withExtendedLifetime(old) {}
     }
