@@ -18,7 +18,6 @@ enum ChainPeer: RelayProgram {
                     "INSERT INTO total VALUES (0)")
             ])
         let service = try EventService(name: Chain1.service, on: bus, exporting: Chain1.self, journal: journal)
-        try await service.start()
         let relay = try EventRelay(following: Ledger1.service, on: bus, interfaces: Ledger1.self)
         let chain = try await journal.consume(Ledger1.Entry.self, of: relay, as: "chain") { entry, unit in
             try unit.execute("INSERT INTO seen (number) VALUES (\(entry.number))")
@@ -28,9 +27,6 @@ enum ChainPeer: RelayProgram {
         } onGap: { gap, unit in
             try unit.publish(Chain1.Missed(reason: gap.reason.rawValue))
         }
-        RunPeer.say("consuming")
-        try await relay.run()
-        chain.cancel()
-        try await service.stop()
+        try await service.run(following: relay, keeping: chain, onReady: { RunPeer.say("consuming") })
     }
 }
