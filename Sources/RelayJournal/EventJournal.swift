@@ -171,7 +171,7 @@ public final class EventJournal: EventLog {
     /// event and no unit of work was begun. Migrations do not count.
     ///
     /// Everything else is as with ``close()``.
-    package func closeUnused() {
+    public func closeUnused() {
         storage.discardUnused()
         storage.close()
     }

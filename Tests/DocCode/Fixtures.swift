@@ -54,7 +54,7 @@ struct PrintPages: Command {
 struct AnyJob: Command, DomainEvent {
     typealias Interface = Printing1
     static let name = "AnyJob"
-    static let about = About.nothing
+    static let about: About = ""
     let title: String
     struct Reply: Codable, Sendable { let jobID: Int64 }
     enum Refusal: String, CommandRefusal, CaseIterable { case tooLong = "TooLong" }

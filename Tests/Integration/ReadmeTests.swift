@@ -7,7 +7,7 @@ import Testing
     @Test(
         "every Swift block in a page is the file, or a part of the file, that it names",
         arguments: [
-            ("README.md", 3), ("docs/TOUR.md", 11), ("docs/TESTING.md", 7), ("docs/MAIN_LOOPS.md", 5),
+            ("README.md", 3), ("docs/TOUR.md", 11), ("docs/TESTING.md", 7), ("docs/MAIN_LOOPS.md", 6),
             ("docs/FOLLOW_THEN_REPUBLISH.md", 1), ("docs/LARGE_LISTS.md", 4),
         ])
     func blocksAreFiles(_ page: String, _ count: Int) throws {

@@ -52,5 +52,5 @@ public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
     /// - Parameter text: one or two sentences.
     public init(stringLiteral text: String) { self.init(text) }
     /// No description.
-    public static let nothing = Self("")
+    package static let nothing = Self("")
 }
