@@ -84,6 +84,8 @@ public struct ServiceManager: Sendable {
     }
     /// At most as many as a manager can read.
     static func microseconds(_ duration: Duration) -> Int64 {
+        // A sum may have more seconds than `components` can return.
+        if duration > .microseconds(Int64.max) { return .max }
         let (seconds, attoseconds) = duration.components
         let (whole, isOver) = seconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, isMore) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)

@@ -29,7 +29,7 @@ extension EventRelay {
                 throw RelayError(.unavailable, "the relay to \(service) has ended")
             }
             group.addTask {
-                do { try await Task.sleep(for: limit) } catch {
+                do { try await Task.sleep(for: min(limit, .longestSleep)) } catch {
                     throw RelayError(.cancelled, "the task was cancelled while it waited for \(service)")
                 }
                 let awaited = await core.awaited(within: .seconds(1))

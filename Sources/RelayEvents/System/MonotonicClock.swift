@@ -10,8 +10,10 @@ package enum MonotonicClock {
     /// The deadline that is `duration` from now; one past the clock's end never comes.
     package static func deadline(after duration: Duration) -> UInt64 { deadline(after: duration, from: now) }
     package static func deadline(after duration: Duration, from now: UInt64) -> UInt64 {
+        if duration < .zero { return now }
+        // A sum may have more seconds than `components` can return.
+        if duration > .seconds(UInt64.max / 1_000_000_000) { return .max }
         let (seconds, attoseconds) = duration.components
-        if seconds < 0 || attoseconds < 0 { return now }
         let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, carry) = now.addingReportingOverflow(whole)
         let (result, secondCarry) = sum.addingReportingOverflow(UInt64(attoseconds) / 1_000_000_000)

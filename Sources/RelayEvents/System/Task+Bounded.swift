@@ -8,6 +8,7 @@ extension Task where Failure == Never {
             value.yield(await self.value)
             value.finish()
         }
+        let deadline = min(deadline, .now + .longestSleep)
         let timer = Task<Void, Never>.detached(executorPreference: HandlerThreads.own) {
             do { try await Task<Never, Never>.sleep(until: deadline, clock: .continuous) } catch { return }
             value.finish()
@@ -18,4 +19,9 @@ extension Task where Failure == Never {
             return nil
         }.value
     }
+}
+
+extension Duration {
+    /// A hundred years. Swift's clocks end the process where the seconds of a deadline do not fit.
+    package static let longestSleep = Duration.seconds(3_155_760_000)
 }
