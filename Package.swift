@@ -248,8 +248,8 @@ let package = Package(
             swiftSettings: strict),
         // A program in the library's frame, that fails as a test says.
         .executableTarget(
-            name: "framed-program", dependencies: ["RelayCore", "TestSupport"], path: "Tests/FramedProgram",
-            swiftSettings: strict),
+            name: "framed-program", dependencies: ["RelayCore", "RelaySystemd", "TestSupport"],
+            path: "Tests/FramedProgram", swiftSettings: strict),
         // Front ends on main loops that are not Swift's.
         .executableTarget(
             name: "main-loops", dependencies: ["RelayCore", "RelayGLib", "Relocation", "TestSupport", "CGLib"],

@@ -10,7 +10,8 @@ extension EventService {
     ///   (`.storageFull`), for as long as it does.
     /// - SIGHUP, which otherwise asks a ``RelayCore/RelayProgram`` to end, reloads: the manager is notified, and
     ///   `onReload` is called. A SIGHUP that arrives while the service starts takes effect when the service is ready.
-    ///   Once the service is ending, SIGHUP has no effect.
+    ///   Once the service is ending, SIGHUP has no effect, and a reload that is under way is cancelled and waited for, as
+    ///   `work` is.
     ///
     /// Without a manager, it works like ``RelayCore/EventService/run(following:keeping:patience:idleExit:onReady:alongside:onStopping:)``, which
     /// describes everything else.
@@ -33,7 +34,7 @@ extension EventService {
         onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
         defer { withExtendedLifetime(kept) {} }
-        let works = WorkBeside.all(relays, work)
+        var works = WorkBeside.all(relays, work)
         guard manager.isPresent else {
             return try await run(
                 alongside: works, patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
@@ -53,33 +54,26 @@ extension EventService {
         }
         onStorageTrouble { reason in line.set(.storage, reason) { manager.status($0) } }
         let reloads = try HangUps.begin()
-        let (start, started) = AsyncStream.makeStream(of: Void.self)
-        let reloading = Task {
-            // The end of a reload says that the service is ready: a request that comes before waits until it is.
-            for await _ in start {}
-            for await _ in reloads {
-                manager.reloading()
-                do {
-                    try await onReload()
-                    if Task.isCancelled { return }
-                    line.set(.reload, nil)
-                } catch {
-                    if Task.isCancelled { return }
-                    line.set(.reload, "the reload failed: \((error as? RelayError)?.message ?? "\(error)")")
+        // Beside the service, as all work: the end of a reload reports that the service is ready, so that a request that
+        // comes before waits until it is, and one that is under way at the end is waited for.
+        works.append(
+            WorkBeside {
+                for await _ in reloads {
+                    guard line.beginReload({ manager.reloading() }) else { return }
+                    var failure: String?
+                    do { try await onReload() } catch {
+                        failure = "the reload failed: \((error as? RelayError)?.message ?? "\(error)")"
+                    }
+                    line.endReload(failure) { manager.ready(status: $0) }
                 }
-                line.send { manager.ready(status: $0) }
-            }
-        }
-        defer { reloading.cancel() }
+            })
         do {
             try await run(alongside: works, patience: patience, idleExit: idleExit) {
                 starting.cancel()
                 line.begin { manager.ready(status: $0) }
-                started.finish()
                 onReady()
             } onEnding: {
-                reloading.cancel()
-                line.end()
+                line.end { manager.ready() }
                 // Work beside the service has its patience, then commands have theirs; the bus has its time, and the
                 // journal is closed.
                 manager.stopping(within: patience * 2 + .seconds(75))
@@ -87,7 +81,7 @@ extension EventService {
                 await onStopping()
             }
         } catch {
-            line.end()
+            line.end { manager.ready() }
             manager.status((error as? RelayError)?.message ?? "\(error)")
             throw error
         }

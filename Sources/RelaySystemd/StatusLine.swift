@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The service's line in the manager's status: what it does, and what is wrong meanwhile. The same line is not sent
-/// again, and none before the service is ready or after it has begun to end.
+/// again. Neither a line nor a reload is reported before the service is ready or after it has begun to end.
 final class StatusLine: Sendable {
     /// What can be added to the line, in this order.
     enum Part: CaseIterable { case storage, delay, reload }
@@ -9,6 +9,7 @@ final class StatusLine: Sendable {
         var parts: [Part: String] = [:]
         var sent = ""
         var isLive = false
+        var isReloading = false
     }
     private let base: String
     private let state = Mutex(State())
@@ -26,21 +27,42 @@ final class StatusLine: Sendable {
             send(changed)
         }
     }
-    /// Sets what is added, or takes it away, and sends nothing.
-    func set(_ part: Part, _ text: String?) { state.withLock { $0.parts[part] = text } }
-    /// Sends the line in any case.
-    func send(_ send: (String) -> Void) {
+    /// The service is ready: sends the line.
+    func begin(_ send: (String) -> Void) {
         state.withLock { state in
+            state.isLive = true
             state.sent = line(of: state)
             send(state.sent)
         }
     }
-    /// The service is ready: sends the line.
-    func begin(_ send: (String) -> Void) {
-        state.withLock { $0.isLive = true }
-        self.send(send)
+    /// A reload begins; false: the service has begun to end. What reports it is called under the lock: the manager
+    /// believes what it hears last, and would take a service that ends for one that runs.
+    func beginReload(_ send: () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.isLive else { return false }
+            state.isReloading = true
+            send()
+            return true
+        }
     }
-    func end() { state.withLock { $0.isLive = false } }
+    /// A reload has ended: sends the line, unless the service has begun to end.
+    func endReload(_ failure: String?, _ send: (String) -> Void) {
+        state.withLock { state in
+            guard state.isLive else { return }
+            state.isReloading = false
+            state.parts[.reload] = failure
+            state.sent = line(of: state)
+            send(state.sent)
+        }
+    }
+    /// The service ends. `closeReload` is called if a reload is under way: while one is, the manager does not act on an
+    /// end.
+    func end(_ closeReload: () -> Void) {
+        state.withLock { state in
+            if state.isReloading { closeReload() }
+            (state.isLive, state.isReloading) = (false, false)
+        }
+    }
 
     private func line(of state: State) -> String {
         ([base] + Part.allCases.compactMap { state.parts[$0] }).joined(separator: "; ")

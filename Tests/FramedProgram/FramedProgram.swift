@@ -1,15 +1,18 @@
 import Glibc
 import RelayCore
+import RelaySystemd
 import TestSupport
 
-/// A program in the library's frame: `--do serve --bus ADDRESS` publishes as fast as it can; `--do stay` does not heed its
-/// end; `--do fail --code CODE` throws; `--do return` returns; `--do wait` waits for its cancellation, and rethrows it;
+/// A program in the library's frame: `--do serve --bus ADDRESS` publishes as fast as it can; `--do serve-beside --bus ADDRESS
+/// --until FILE` has work beside its service, which ends when the file is there; `--do stay` does not heed its end; `--do fail --code CODE` throws; `--do return` returns; `--do wait` waits for its cancellation, and rethrows it;
 /// `--do print --bus ADDRESS` prints each entry of a ledger, as README's front end does.
 @main struct FramedProgram: RelayProgram {
     static func run() async throws {
         let options = ProgramOptions(CommandLine.arguments)
         switch options.required("do") {
         case "serve": try await serve(.address(options.required("bus")))
+        case "serve-beside":
+            try await serveBeside(.address(options.required("bus")), until: options.required("until"))
         case "fail":
             throw RelayError(.init(rawValue: options.required("code")), "the first line\nand \u{1B}[31mthe second")
         case "fail-oddly": throw Odd()
@@ -39,6 +42,20 @@ import TestSupport
             }
         }
         try await service.run()
+        say("finished")
+    }
+    private static func serveBeside(_ bus: Bus, until file: String) async throws {
+        let service = try EventService(name: Runs1.service, on: bus, exporting: Runs1.self)
+        try await service.run(
+            under: ServiceManager(), onReady: { say("ready") },
+            alongside: {
+                do { try await Task.sleep(for: .seconds(86_400)) } catch {
+                    say("ending")
+                    await Task.detached { while access(file, F_OK) != 0 { usleep(1_000) } }.value
+                    say("ended")
+                    throw error
+                }
+            }, onReload: { say("reloaded") })
         say("finished")
     }
     private static func printLedger(_ bus: Bus) async throws {

@@ -49,6 +49,36 @@ import Testing
         program.signal(SIGTERM)
         #expect(await program.outcome().code == 0)
     }
+    @Test("whenever reloads are asked for, none begins once the end was reported, and none is open then")
+    func reloadsAtEnd() async throws {
+        let bus = try PrivateBus()
+        for _ in 0..<TestForm.rounds(6, soak: 200) {
+            let (folder, socket) = (try TestFolder(), try NotifySocket())
+            let program = try RunningProgram(
+                Programs.service, ["--bus", bus.address, "--state-directory", folder.path],
+                environment: Programs.environment(["NOTIFY_SOCKET": socket.path]))
+            #expect(await eventually { socket.count("READY=1") == 1 })
+            let hail = Task.detached {
+                while program.exit == nil {
+                    program.signal(SIGHUP)
+                    usleep(.random(in: 0...300))
+                }
+            }
+            let reloads = Int.random(in: 1...20)
+            #expect(await eventually { socket.count("RELOADING=1") >= reloads })
+            program.signal(SIGTERM)
+            let outcome = await program.outcome()
+            await hail.value
+            #expect(outcome.code == 0, "\(outcome)")
+            let said = try await socket.settledLines()
+                .filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
+            #expect(said.last == "STOPPING=1" && said.count { $0 == "STOPPING=1" } == 1, "\(said.suffix(5))")
+            // In turns, beginning with the start.
+            let (even, odd) = (said.indices.filter { $0 % 2 == 0 }, said.indices.filter { $0 % 2 == 1 })
+            #expect(even.allSatisfy { said[$0] == "READY=1" }, "\(said.suffix(5))")
+            #expect(odd.dropLast().allSatisfy { said[$0] == "RELOADING=1" }, "\(said.suffix(5))")
+        }
+    }
     @Test("SIGHUP before SIGTERM is one request to end, with no manager", arguments: 1...3) func hangUp(_: Int)
         async throws
     {

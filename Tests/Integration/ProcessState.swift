@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// What Linux says of a process.
@@ -11,5 +12,14 @@ enum ProcessState {
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         // The state follows the name, which is in parentheses.
         return text.split(separator: ")").last?.hasPrefix(" T") == true
+    }
+    /// Whether a signal that was sent to it waits for one of its threads to take it.
+    static func isPending(_ signal: Int32, of process: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else { return false }
+        let masks = text.split(separator: "\n").filter { $0.hasPrefix("ShdPnd:") || $0.hasPrefix("SigPnd:") }
+        return masks.contains { line in
+            let mask = line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+            return mask & 1 << UInt64(signal - 1) != 0
+        }
     }
 }

@@ -25,6 +25,35 @@ import Testing
         try await monitor.line(containing: "member=End")
         _ = await monitor.terminate()
     }
+    @Test(
+        "SIGHUP while the work beside a service ends changes nothing, with a service manager and without",
+        arguments: [true, false])
+    func hangUpAtEnd(isManaged: Bool) async throws {
+        let (bus, folder, socket) = (try PrivateBus(), try TestFolder(), try NotifySocket())
+        let program = try RunningProgram(
+            Programs.folder + "/framed-program",
+            ["--do", "serve-beside", "--bus", bus.address, "--until", folder.path + "/file"],
+            environment: Programs.environment(isManaged ? ["NOTIFY_SOCKET": socket.path] : [:]))
+        try await program.line(containing: "ready")
+        if isManaged {
+            program.signal(SIGHUP)
+            try await program.line(containing: "reloaded")
+            #expect(await eventually { socket.count("READY=1") == 2 })
+        }
+        program.signal(SIGTERM)
+        try await program.line(containing: "ending")
+        // Told as soon as the end is decided: the work takes as long as it likes.
+        if isManaged { #expect(await eventually { socket.count("STOPPING=1") == 1 }) }
+        for _ in 1...3 { program.signal(SIGHUP) }
+        // The signals have been taken: none is pending, for the process or for one of its threads.
+        #expect(await eventually { !ProcessState.isPending(SIGHUP, of: program.processID) })
+        try folder.write("", to: "file")
+        let outcome = await program.outcome()
+        #expect(outcome.code == 0 && outcome.errors.isEmpty, "\(outcome)")
+        #expect(outcome.output == ["ready"] + (isManaged ? ["reloaded"] : []) + ["ending", "ended", "finished"])
+        let said = try await socket.settledLines().filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
+        #expect(said == (isManaged ? ["READY=1", "RELOADING=1", "READY=1", "STOPPING=1"] : []))
+    }
     @Test("an error is one line and a code", arguments: [("Unavailable", 69), ("StorageFull", 74), ("Own", 70)])
     func failure(code: String, expected: Int32) async throws {
         let outcome = await (try launch("--do", "fail", "--code", code)).outcome()

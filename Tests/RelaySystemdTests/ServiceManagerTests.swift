@@ -104,6 +104,80 @@ private struct ManagedSite {
             try await running.value
         }
     }
+    @Test("a reload that is under way at the end is closed before that is reported, then cancelled and waited for")
+    func reloadAtEnd() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let service = try site.service()
+            let (released, release) = AsyncStream.makeStream(of: Void.self)
+            let begun = Atomic<Int>(0)
+            let ended = Atomic<Bool>(false)
+            let running = Task {
+                try await service.run(
+                    under: manager,
+                    onReload: {
+                        begun.wrappingAdd(1, ordering: .relaxed)
+                        while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+                        // It takes its time all the same.
+                        await Task.detached { for await _ in released {} }.value
+                        ended.store(true, ordering: .releasing)
+                        throw RelayError(.invalidArgument, "line 3 is wrong")
+                    })
+            }
+            #expect(await eventually { site.socket.count("READY=1") == 1 })
+            kill(getpid(), SIGHUP)
+            #expect(await eventually { begun.load(ordering: .relaxed) == 1 })
+            running.cancel()
+            #expect(await eventually { site.socket.count("STOPPING=1") == 1 })
+            // Another one, which comes too late.
+            kill(getpid(), SIGHUP)
+            Task.detached { release.finish() }
+            try await running.value
+            let isOver = ended.load(ordering: .acquiring)
+            #expect(isOver && begun.load(ordering: .relaxed) == 1)
+            let said = try await site.socket.settledLines()
+            #expect(
+                said.filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
+                    == ["READY=1", "RELOADING=1", "READY=1", "STOPPING=1"])
+            #expect(!said.contains { $0.contains("line 3") }, "\(said)")
+        }
+    }
+    @Test("a reload that ends or begins behind the service's end is not reported") func lateReload() {
+        let line = StatusLine("serving")
+        let sent = Log<String>()
+        #expect(!line.beginReload { sent.add("reloading, before the start") })
+        line.begin { sent.add($0) }
+        #expect(line.beginReload { sent.add("reloading") })
+        line.endReload("line 3") { sent.add($0) }
+        #expect(line.beginReload { sent.add("reloading") })
+        line.end { sent.add("closed") }
+        line.endReload(nil) { sent.add($0) }
+        #expect(!line.beginReload { sent.add("reloading, behind the end") })
+        line.end { sent.add("closed twice") }
+        #expect(sent.values == ["serving", "reloading", "serving; line 3", "reloading", "closed"])
+    }
+    @Test("a patience without an end, and a wait without one, end no process", .tags(.g8)) func endlessPatience() async
+    {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let service = try site.service()
+            let running = Task {
+                try await service.run(
+                    under: manager, patience: .seconds(Int64.max),
+                    alongside: { try await Task.sleep(for: .seconds(86_400)) })
+            }
+            #expect(await eventually { site.socket.count("READY=1") == 1 })
+            let relay = try EventRelay(following: "org.example.Managed", on: site.bus.bus, interfaces: Managed1.self)
+            relay.activate()
+            try await relay.ready(within: .seconds(Int64.max))
+            _ = try await relay.call(Work(), timeout: .seconds(Int64.max))
+            running.cancel()
+            try await running.value
+            #expect(await eventually { site.socket.count("EXTEND_TIMEOUT_USEC=\(Int64.max)") == 1 })
+        }
+    }
     @Test("it learns of an idle end before the name is free") func idle() async {
         await #expect(processExitsWith: .success) {
             let site = try ManagedSite()
@@ -124,6 +198,7 @@ private struct ManagedSite {
         #expect(ServiceManager.microseconds(last) == .max)
         #expect(ServiceManager.microseconds(last + .microseconds(1)) == .max)
         #expect(ServiceManager.microseconds(.seconds(Int64.max)) == .max)
+        #expect(ServiceManager.microseconds(.seconds(Int64.max) * 2 + .seconds(75)) == .max)
     }
     @Test("a start that fails is in the status, and one that takes long is given more time") func failure() async {
         await #expect(processExitsWith: .success) {
