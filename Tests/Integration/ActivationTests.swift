@@ -162,6 +162,52 @@ import Testing
         _ = await monitor.terminate()
         try await site.end()
     }
+    @Test("who subscribes at any moment of an idle exit keeps the service or has it started again, and has no gap")
+    func subscribesAtTheEnd() async throws {
+        let site = try await Site("--idle-exit 0")
+        let caller = try site.relay()
+        for round in 1...TestForm.rounds(12, soak: 400) {
+            // Behind the call the service ends: the subscription meets that at every moment.
+            _ = try await caller.call(OrderBox(label: "call \(round)", capacity: 5))
+            usleep(.random(in: 0...4_000))
+            // One that found it for the call, and one that finds it now.
+            let relay = round.isMultiple(of: 2) ? caller : try site.relay()
+            let (titles, gaps) = (Log<String>(), Log<Gap>())
+            let subscription = relay.publisher.subscribe(to: BoxProvisioned.self, delivery: .immediate) {
+                titles.add($0.title)
+            } onGap: {
+                gaps.add($0)
+            }
+            // Calls that start nothing: whoever keeps the service, or has it started, is the subscriber.
+            var sent: [String] = []
+            func order() async throws -> Bool {
+                let label = "\(round)-\(sent.count)"
+                let outcome = try await RunningProgram.run(
+                    "busctl",
+                    [
+                        "--address=\(site.bus.address)", "--auto-start=no", "call", LiveService.name,
+                        LiveService.object, LiveService.interface, "OrderBox", "si", label, "5",
+                    ], environment: Programs.environment())
+                if outcome.code == 0 { sent.append(label) }
+                return outcome.code == 0
+            }
+            #expect(
+                try await eventually {
+                    _ = try await order()
+                    return titles.values.contains { $0.hasPrefix("\(round)-") }
+                }, "round \(round): nobody has started it")
+            for _ in 1...2 { #expect(try await order()) }
+            let last = sent.last
+            #expect(await eventually { titles.values.last == last })
+            let seen = titles.values.filter { $0.hasPrefix("\(round)-") }
+            #expect(seen == Array(sent.suffix(seen.count)) && gaps.values.isEmpty, "\(gaps.values)")
+            subscription.cancel()
+            if relay !== caller { relay.invalidate() }
+        }
+        caller.invalidate()
+        #expect(try await eventually { try await site.owner() == nil })
+        await site.bus.stop()
+    }
     @Test(
         "a service that is killed within a call: the caller learns that it may have run, and the next call starts another"
     )

@@ -53,8 +53,8 @@ extension EventRelay {
         let startsService: Bool
         /// Asks the bus to start the service for the first subscription, for each command that finds no service, and
         /// when a relay with a subscription reconnects. If the service goes away, the relay asks only if that happens
-        /// within two seconds after the relay found the service, and at most three times in a row: the service may just
-        /// have decided to exit because it was idle.
+        /// within two seconds after the relay found the service or first subscribed, and at most three times in a row:
+        /// the service may just have decided to exit because it was idle.
         public static let onDemand = Self(startsService: true)
         /// Never asks the bus. The relay waits until the service runs, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)

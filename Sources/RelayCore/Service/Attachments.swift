@@ -5,10 +5,24 @@ final class Attachments: Sendable {
     private let replies: ReplySender
     private let rings: RingHandout
     private let reads: LogReads
+    /// Whether the service has ended because nobody uses it, and who would have since.
+    private let closing: LoopBound<(isClosed: Bool, hasRefused: Bool)>
+    private let loop: BusLoop
 
     init(_ replies: ReplySender, _ rings: RingHandout, _ reads: LogReads, _ loop: BusLoop) {
-        (self.replies, self.rings, self.reads) = (replies, rings, reads)
+        (self.replies, self.rings, self.reads, self.loop) = (replies, rings, reads, loop)
         features = LoopBound([:], on: loop)
+        closing = LoopBound((false, false), on: loop)
+    }
+    /// Takes nobody in any more: an answer would promise events, or `End`, of a service that gives its name up.
+    func close() {
+        closing.onLoop.isClosed = true
+        rings.close()
+    }
+    func hasRefused() async -> Bool {
+        await withCheckedContinuation { continuation in
+            loop.execute { [self] in continuation.resume(returning: closing.onLoop.hasRefused) }
+        }
     }
     func attach(_ call: IncomingCall, _ interface: ExportedInterface) {
         guard let request = call.read({ try Stream1.readAttach(&$0) }), request.names.count <= Stream1.maximumNames
@@ -17,6 +31,11 @@ final class Attachments: Sendable {
         }
         if let name = interface.unknown(request.names) {
             return replies.fail(call, .notFound, "\(interface.name) has no event '\(name)'")
+        }
+        if closing.onLoop.isClosed, !request.names.isEmpty {
+            closing.onLoop.hasRefused = true
+            return replies.fail(
+                call, .unavailable, "the service has just ended because nobody used it: attach to its next run")
         }
         let names = interface.kept(request.names)
         rings.settlePage(of: call.sender)

@@ -96,8 +96,15 @@ extension EventService {
             let error = await beside.failure(until: deadline)
             failure = failure ?? error
         }
-        await onStopping()
-        await end(patience)
+        // It may stop the service: that does not wait for its caller.
+        let scope = CommandScope(core.queues)
+        await CommandScope.$current.withValue(scope) { await onStopping() }
+        scope.end()
+        await withTaskCancellationHandler {
+            await end(patience, startsNext: reason == nil && failure == nil)
+        } onCancel: {
+            core.isToldToEnd.store(true, ordering: .releasing)
+        }
         if let error = reason ?? failure { throw error }
     }
     /// Ends a service that was started: finishes running commands, announces `End`, and releases the name. Returns when
@@ -116,6 +123,7 @@ extension EventService {
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
     ///   went away, or the reason why the journal failed.
     public func stop(patience: Duration = .seconds(10)) async throws {
+        core.isToldToEnd.store(true, ordering: .releasing)
         guard let wait = ServiceWaits.ofProcess.begin(for: core.queues) else {
             let isEnder = takeEnding()
             core.finish(nil)
@@ -151,11 +159,14 @@ extension EventService {
         if case .started(hasEnder: false) = before { return true }
         return false
     }
-    private func end(_ patience: Duration) async {
+    /// - Parameter startsNext: as `ServiceCore.stop` has it.
+    private func end(_ patience: Duration, startsNext: Bool = false) async {
         // In a task of its own: this one may be cancelled, which would cut the leave-taking short, and lose what still
         // waits.
-        await Task.detached(executorPreference: HandlerThreads.own) { [core] in await core.stop(patience: patience) }
-            .value
+        await Task.detached(executorPreference: HandlerThreads.own) { [core] in
+            await core.stop(patience: patience, startsNext: startsNext)
+        }
+        .value
         removeHandlers()
         life.move { _ in .ended }
     }

@@ -44,6 +44,8 @@ final class ServiceCore: Sendable {
     let idle: IdleWatch
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
+    /// Somebody wants it to end, whoever uses it: it starts no next run by itself.
+    let isToldToEnd = Atomic<Bool>(false)
 
     init(
         _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ contract: ExportedContract, _ loop: BusLoop,
@@ -138,28 +140,39 @@ final class ServiceCore: Sendable {
     /// here by then.
     ///
     /// A service that nobody uses releases the name first: there is no subscriber to which `End` would mean anything,
-    /// and the bus starts the next run for later calls.
-    func stop(patience: Duration) async {
+    /// and the bus starts the next run for later calls. Somebody may have attached since that was decided, while work
+    /// beside the service came to its end: the bus is asked to start the next run for them, too.
+    ///
+    /// - Parameter startsNext: whether a next run is wanted of a service that has ended because nobody used it.
+    func stop(patience: Duration, startsNext: Bool = false) async {
         loop.execute { [self] in
             replies.stop()
             room.stop()
             gate.stop()
         }
         let deadline = MonotonicClock.deadline(after: patience)
-        let connection = await withCheckedContinuation { continuation in
-            loop.execute { [self] in continuation.resume(returning: self.connection.onLoop) }
+        let isIdle = idle.hasIdled.load(ordering: .acquiring)
+        // One turn: those who attach are answered in one.
+        let (connection, isUnused) = await withCheckedContinuation { continuation in
+            loop.execute { [self] in
+                let isUnused = isIdle && !isUsed
+                if isUnused { attachments.close() }
+                continuation.resume(returning: (self.connection.onLoop, isUnused))
+            }
         }
         let isReleased: Bool
-        // Somebody may have attached since: while work beside the service came to its end.
-        if idle.hasIdled.load(ordering: .acquiring), interfaces.allSatisfy({ $0.stream.users == 0 }) {
+        var isMissed = false
+        if isUnused {
             isReleased = await connection?.releaseName(name) ?? false
             await idle.settle(until: deadline)
             await queues.close(patience: Self.rest(until: deadline), grace: timing.grace)
             endStreams()
+            isMissed = await attachments.hasRefused()
         } else {
             // What comes from here on waits until `End` is out.
             await queues.close(patience: patience, grace: timing.grace, holding: true)
             let isQuiet = queues.count == 0
+            isMissed = isIdle && isUsed
             endStreams()
             // What was published before goes out before, however much it is.
             _ = await connection?.drainOutgoing(patience: timing.drain)
@@ -174,12 +187,15 @@ final class ServiceCore: Sendable {
             }
         }
         guard let connection else { return }
+        if isMissed, startsNext, !isToldToEnd.load(ordering: .acquiring) { connection.requestStart(of: name) }
         let isOut = await connection.drainOutgoing(patience: timing.drain)
         // The bus has taken all replies when it answers.
         if isOut, isReleased { await connection.roundTrip() }
         connection.close()
         await notices.finish()
     }
+    /// Peers have events from it.
+    private var isUsed: Bool { interfaces.contains { $0.stream.users > 0 } }
     private static func rest(until deadline: UInt64) -> Duration {
         let now = MonotonicClock.now
         return deadline > now ? .nanoseconds(Int64(clamping: deadline - now)) : .zero
@@ -219,6 +235,13 @@ extension BusConnection {
         // What the answer came behind has been dispatched; who its callers are is known behind this.
         await roundTrip()
         return true
+    }
+    /// Asks the bus to start a service. If it cannot, there is nobody else to ask.
+    fileprivate func requestStart(of name: String) {
+        var body = WireWriter()
+        guard (try? body.string(name)) != nil, let signature = try? Signature("su") else { return }
+        body.uint32(0)
+        send(.toBus("StartServiceByName", signature, body: body.bytes)) { _ in }
     }
     /// Returns when the bus has answered, if only by an error.
     fileprivate func roundTrip() async { _ = try? await call(.toBus("GetId"), timeout: timing.answer) }

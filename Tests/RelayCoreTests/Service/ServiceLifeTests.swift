@@ -132,6 +132,23 @@ private enum Clock1: EventInterface {
         running.cancel()
         await #expect(throws: Lost.self) { try await running.value }
     }
+    @Test("onStopping may stop it, and is not waited for by that") func stoppedTwice() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let (stops, ready) = (Log<Bool>(), Log<Bool>())
+        let running = Task {
+            try await service.run(
+                onReady: { ready.add(true) },
+                onStopping: {
+                    try? await service.stop()
+                    stops.add(true)
+                })
+        }
+        #expect(await eventually { ready.count == 1 })
+        running.cancel()
+        try #require(await eventually { stops.count == 1 })
+        try await running.value
+    }
     @Test("work beside it that ignores its cancellation is left behind") func stubbornWork() async throws {
         let bus = try PrivateBus()
         let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)

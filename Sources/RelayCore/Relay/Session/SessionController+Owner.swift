@@ -78,7 +78,7 @@ extension SessionController: ServiceOwnerHandler {
             startIfWanted()
         case .appeared(let candidate): ownerAppeared(candidate)
         case .vanished(let loss):
-            let wasNew = loop.now < state.onLoop.newUntil
+            let wasNew = loop.now < state.onLoop.departsUntil
             forgetOwner(loss) { $0.ownerVanished() }
             ownerAbsent()
             // It had decided to end when this relay attached: see `EventRelay.Activation.onDemand`.
@@ -125,11 +125,15 @@ extension SessionController: ServiceOwnerHandler {
     }
     private func ownerVerified(_ generation: Int) {
         guard case .deliver(let held) = owner.state.onLoop.session.ownerVerified(generation) else { return }
-        state.onLoop.newUntil = MonotonicClock.deadline(after: timing.newOwner, from: loop.now)
+        expectDeparture()
         for signal in held { signal.stream.signal(signal) }
         for stream in streams.all { stream.askOwner { _ in true } }
         calls.admitWaiting()
         streamSettled()
+    }
+    /// An owner that leaves soon may have decided to before it knew that this relay wants something of it.
+    func expectDeparture() {
+        state.onLoop.departsUntil = MonotonicClock.deadline(after: timing.newOwner, from: loop.now)
     }
     private func orderRecheck(_ generation: Int) {
         loop.schedule(after: timing.retry) { [weak self] in

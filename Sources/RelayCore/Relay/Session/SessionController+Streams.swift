@@ -9,9 +9,11 @@ extension SessionController: StreamObserver {
     }
     /// A service may have ended while nothing was wanted of it.
     func startIfNeeded(by stream: StreamController, _ change: (StreamController) -> Void) {
-        let wasWanted = stream.isWanted
+        let (wasWanted, wereWanted) = (stream.isWanted, streams.areWanted)
         change(stream)
         if !wasWanted && stream.isWanted { startIfWanted() }
+        // Nothing of this relay has kept the service so far: it may have decided to end.
+        if !wereWanted && streams.areWanted { expectDeparture() }
     }
     func remove(_ member: StreamSubscriber) {
         guard let stream = member.stream else { return }

@@ -8,8 +8,9 @@ package final class SessionController: BusHandler {
         /// The ordered question who has the service's name, and when the last one was sent.
         var inquiryTimer: UInt64?
         var askedAt: UInt64 = 0
-        /// Until when the present owner counts as one that was just found.
-        var newUntil: UInt64 = 0
+        /// Until when a departure of the present owner counts as one that it had decided on before: see
+        /// `expectDeparture`.
+        var departsUntil: UInt64 = 0
         /// What keeps the relay from the bus was reported.
         var hasReportedOutage = false
         /// How often owners have left while they counted so.

@@ -7,6 +7,8 @@ final class RingHandout: Sendable {
         var pages = WaitPages()
         /// Those that were refused a place, and are on the bus.
         var lacking: Set<String> = []
+        /// The service ends, and nobody has a ring.
+        var isClosed = false
     }
     struct Request {
         let call: IncomingCall
@@ -32,6 +34,8 @@ final class RingHandout: Sendable {
     }
     /// No call waits for its turn.
     var isIdle: Bool { state.onLoop.queue.isIdle }
+    /// Gives no ring any more.
+    func close() { state.onLoop.isClosed = true }
 
     func open(_ call: IncomingCall, _ interface: ExportedInterface) {
         guard call.wantsReply else { return }
@@ -75,6 +79,7 @@ final class RingHandout: Sendable {
     }
     private func answer(_ request: Request, _ charge: PeerLedger.Charge) {
         let call = request.call
+        if state.onLoop.isClosed { return refuse(call, request.interface, .unavailable, "the service has just ended") }
         // Others may have taken the last places while it waited.
         if let refusal = placeRefusal(call.sender) { return refusePlace(call, request.interface, refusal) }
         settlePage(of: call.sender)

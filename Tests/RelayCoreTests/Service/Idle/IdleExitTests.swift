@@ -42,7 +42,11 @@ private final class Kiosk: Sendable {
     var sold: [Int64] { book.state.withLock { $0.sold } }
     var isStopping: Bool { book.state.withLock { $0.isStopping } }
 
-    init(_ bus: Bus, idleExit: Duration = .zero) async throws {
+    /// - Parameter onStopping: is called when the end was decided.
+    init(
+        _ bus: Bus, idleExit: Duration = .zero,
+        onStopping: @escaping @Sendable (EventService) async -> Void = { _ in }
+    ) async throws {
         let service = try EventService(name: Self.name, on: bus, exporting: Kiosk1.self)
         let book = Book()
         service.handle(Sell.self) { command, _ in
@@ -60,6 +64,7 @@ private final class Kiosk: Sendable {
                 isReady.finish()
             } onStopping: {
                 book.state.withLock { $0.isStopping = true }
+                await onStopping(service)
             }
         }
         (self.service, self.book) = (service, book)
@@ -183,6 +188,97 @@ private final class Kiosk: Sendable {
             withExtendedLifetime((one, other)) {}
         }
     }
+    @Test("who attaches while the end is under way has it announced, and the bus starts the next run for it")
+    func attachesAtTheEnd() async throws {
+        let site = try await WatchedStarts()
+        let peer = try await BusStranger.join(site.bus.bus)
+        // One that starts nothing by itself.
+        let relay = try EventRelay(
+            following: Kiosk.name, on: site.bus.bus, interfaces: Kiosk1.self, activation: .ifRunning)
+        relay.activate()
+        let (seen, gaps, holder) = (Log<Int64>(), Log<Gap>(), Holder<Subscription>())
+        let kiosk = try await Kiosk(site.bus.bus) { service in
+            holder.hold(
+                relay.publisher.subscribe(to: Vended.self, delivery: .immediate) {
+                    seen.add($0.number)
+                } onGap: {
+                    gaps.add($0)
+                })
+            // Attached, and with its ring.
+            _ = await eventually { service.core.interfaces[0].stream.users == 2 }
+            try? service.publish(Vended(number: 1))
+        }
+        _ = try await sell(peer, 1).value
+        try await kiosk.end()
+        try await site.settle(peer)
+        #expect(site.count(Kiosk.name) == 1)
+        // The next run: nothing is missing in between.
+        let next = try await Kiosk(site.bus.bus, idleExit: .seconds(86_400))
+        #expect(await eventually { next.service.core.interfaces[0].stream.users == 2 })
+        try next.service.publish(Vended(number: 2))
+        #expect(await eventually { seen.values == [1, 2] })
+        #expect(gaps.values.isEmpty)
+        holder.hold(nil)
+        relay.invalidate()
+        next.cancel()
+        try await next.end()
+        await site.end()
+    }
+    @Test("a service that leaves as soon as a relay first subscribes is started again, however long it was there")
+    func subscribesTooLate() async throws {
+        let site = try await WatchedStarts()
+        // An owner that answers nothing.
+        let owner = try await BusStranger.join(site.bus.bus)
+        let bus = "org.freedesktop.DBus"
+        _ = try await owner.call(bus, "/org/freedesktop/DBus", bus, "RequestName", [.string(Kiosk.name), .uint32(4)])
+        let relay = try EventRelay(following: Kiosk.name, on: site.bus.bus, interfaces: Kiosk1.self)
+        relay.activate()
+        let core = relay.follower.core
+        #expect(await eventually { core.loop.withTurn { core.owner.name != nil } })
+        // As if it had been found long ago.
+        core.loop.withTurn { core.state.onLoop.departsUntil = 0 }
+        let subscription = relay.publisher.subscribe(to: Vended.self, delivery: .immediate) { _ in
+        } onGap: { _ in
+        }
+        #expect(await eventually { core.loop.withTurn { core.streams.areWanted } })
+        owner.connection.close()
+        let peer = try await BusStranger.join(site.bus.bus)
+        #expect(
+            try await eventually {
+                try await site.settle(peer)
+                return site.count(Kiosk.name) == 1
+            })
+        subscription.cancel()
+        relay.invalidate()
+        await site.end()
+    }
+    @Test(
+        "who attaches when the name is given up is sent to the next run, which the bus starts unless none is wanted",
+        arguments: [true, false])
+    func attachesTooLate(isTold: Bool) async throws {
+        let site = try await WatchedStarts()
+        let (peer, late) = (try await BusStranger.join(site.bus.bus), try await BusStranger.join(site.bus.bus))
+        let tokens = Holder<ActivityToken>()
+        // It keeps the service until it is ended, though the name is free.
+        let kiosk = try await Kiosk(site.bus.bus) { service in tokens.hold(service.beginActivity()) }
+        let core = kiosk.service.core
+        let name = try #require(core.loop.withTurn { core.connection.onLoop?.uniqueName })
+        _ = try await sell(peer, 1).value
+        #expect(await eventually { (try? await peer.hasOwner(Kiosk.name)) == false })
+        let refusal = await late.refusal(
+            name, Kiosk.path, Stream1.name, "Attach",
+            [.uint64(0), .uint64(0), .array(.string, [.string("*")]), AttachOptions().value])
+        #expect(refusal?.name == "org.eventrelay.Error.Unavailable", "\(String(describing: refusal))")
+        #expect(await late.refusal(name, Kiosk.path, Stream1.name, "OpenRing") != nil)
+        #expect(kiosk.service.core.interfaces[0].stream.users == 0)
+        // Asked to end meanwhile, it does not want a next run.
+        if isTold { kiosk.cancel() }
+        tokens.value?.end()
+        try await kiosk.end()
+        try await site.settle(peer)
+        #expect(site.count(Kiosk.name) == (isTold ? 0 : 1))
+        await site.end()
+    }
     @Test("an end by a signal does not wait for a token") func cancelled() async throws {
         let bus = try PrivateBus()
         let kiosk = try await Kiosk(bus.bus, idleExit: .seconds(86_400))
@@ -257,6 +353,32 @@ private final class Kiosk: Sendable {
         _ = try await first.value
         _ = try await late.value
         try await running.value
+    }
+}
+
+/// A bus, and what it is asked to start.
+final class WatchedStarts: Sendable {
+    let bus: PrivateBus
+    private let monitor: RunningProgram
+
+    init() async throws {
+        bus = try PrivateBus()
+        monitor = try RunningProgram(
+            "dbus-monitor", ["--address", bus.address, "type='method_call',member='StartServiceByName'"])
+        try await monitor.line(containing: "NameLost")
+    }
+    func count(_ name: String) -> Int { monitor.output.count { $0.contains("string \"\(name)\"") } }
+    /// All that was asked for before this has been counted when it returns.
+    func settle(_ peer: BusStranger) async throws {
+        let mark = "org.example.Mark\(UInt64.random(in: .min ... .max))"
+        _ = await peer.refusal(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "StartServiceByName",
+            [.string(mark), .uint32(0)])
+        try await monitor.line(containing: mark)
+    }
+    func end() async {
+        _ = await monitor.terminate()
+        await bus.stop()
     }
 }
 
