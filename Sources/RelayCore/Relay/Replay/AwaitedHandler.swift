@@ -81,7 +81,7 @@ final class AwaitedHandler<Payload: Sendable>: TaskSubscription {
             }
             switch next {
             case .news: continue
-            case .retry(let pause): do { try await Task.sleep(for: pause) } catch { break loop }
+            case .retry(let pause): if await !calls.pause(for: pause) { break loop }
             case .end: break loop
             }
         }

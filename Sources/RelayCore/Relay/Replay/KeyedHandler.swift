@@ -23,7 +23,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
     private let pauses: [Duration]
     private let report: @Sendable (HandlerReport) -> Void
     private let state = Mutex(State())
-    /// Says that an event was handled.
+    /// Says that an event was handled, or will not be.
     private let progress = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     /// How many events are handled, or wait for one of their key, at the same time.
     static var limit: Int { 64 }
@@ -48,6 +48,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
                     let place = source.takePlace()
                     switch taken {
                     case .event(let payload, let stamp):
+                        // What is taken and not begun is behind the position.
                         guard await hasAtMost(Self.limit - 1) else { break }
                         if let first = begin(payload, stamp, place) { group.addTask { await self.handle(first) } }
                     case .gap(let gap):
@@ -59,18 +60,17 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
                     }
                 }
             }
-            _ = await hasAtMost(0)
         }
         cancel()
     }
-    /// Waits until so many are unfinished; false: the subscription has ended.
+    /// Waits until so many are unfinished; false: nothing more is to begin.
     private func hasAtMost(_ count: Int) async -> Bool {
         var news = progress.stream.makeAsyncIterator()
-        while state.withLock({ $0.places.count }) > count {
+        while calls.mayHandle, state.withLock({ $0.places.count }) > count {
             // Nil when the task was cancelled.
             if await news.next(isolation: nil) == nil { return false }
         }
-        return isActive
+        return calls.mayHandle
     }
     /// What to handle now; nil: it waits for another one of its key.
     private func begin(_ payload: Payload, _ stamp: Stamp, _ place: ReplayBuffer.Place?) -> Work? {
@@ -87,30 +87,33 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
         }
     }
     private func handle(_ first: Work) async {
+        // Also of one that failed: who waits for it may have to give up.
+        defer { progress.continuation.yield() }
         var next: Work? = first
-        while let work = next {
+        // At the end of a relay, those that wait for one of their key are not begun.
+        while calls.mayHandle, let work = next {
             guard await attempt({ try await self.call(work, isolation: self.actors.event) }) else { return }
             let key = work.key
-            let passed = state.withLock { state in
+            state.withLock { state in
                 if state.waiting[key]?.isEmpty == false {
                     next = state.waiting[key]?.removeFirst()
                 } else {
                     (state.waiting[key], next) = (nil, nil)
                 }
-                return state.places.finish(work.number)
+                // Under the lock: of two that end together, the later place would be followed by the earlier one.
+                if let passed = state.places.finish(work.number) { source.acknowledge(passed) }
             }
-            if let passed { source.acknowledge(passed) }
             source.feed.unhandled.wrappingSubtract(1, ordering: .sequentiallyConsistent)
             progress.continuation.yield()
         }
     }
     // On the actor, so that nothing comes between the look at whether this was cancelled and the call.
     private func call(_ work: Work, isolation: isolated (any Actor)?) async throws {
-        guard isActive else { throw CancellationError() }
+        guard calls.mayHandle else { throw CancellationError() }
         try await handler.call((work.payload, work.stamp))
     }
     private func call(_ gap: Gap, isolation: isolated (any Actor)?) async throws {
-        guard isActive else { throw CancellationError() }
+        guard calls.mayHandle else { throw CancellationError() }
         try await gapHandler.call(gap)
     }
     /// Whether the body returned at last. If not, the subscription has ended.
@@ -121,7 +124,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
                 try await body()
                 return true
             } catch {
-                if !calls.takes || Task.isCancelled { return false }
+                if !calls.mayHandle || Task.isCancelled { return false }
                 guard let pause = retries.next() else {
                     calls.fail(error)
                     report(.ended(error))
@@ -129,7 +132,7 @@ final class KeyedHandler<Payload: Sendable>: TaskSubscription {
                     return false
                 }
                 report(.threw(error, pause: pause))
-                do { try await Task.sleep(for: pause) } catch { return false }
+                if await !calls.pause(for: pause) { return false }
             }
         }
     }

@@ -53,8 +53,12 @@ extension EventRelay {
             route = .closures(publisher.delivery)
         }
         let areApart = onGap.isolation.map { actor in handler.isolation.map { $0 !== actor } ?? false } ?? false
-        let body = ReplayHandler(
-            source.source, route, onActor(handler) { $0 }, onActor(onGap) { $0 }, maySuspend: areApart)
+        let gapHandler: Handler<Gap> =
+            areApart
+            ? .async { [source = source.source] gap in
+                await Self.call(onGap, gap, while: source, isolation: onGap.isolation)
+            } : onActor(onGap) { $0 }
+        let body = ReplayHandler(source.source, route, onActor(handler) { $0 }, gapHandler, maySuspend: areApart)
         handlers.add(body)
         body.begin()
         source.begin()
@@ -162,15 +166,33 @@ extension EventRelay {
     ) throws -> Subscription {
         let source = try source(of: type, from: start, buffer)
         guard let key else {
+            let gapHandler = ThrowingHandler<Gap> { [source = source.source] gap in
+                try await Self.call(onGap, gap, while: source, isolation: actors.gap)
+            }
             return begin(
                 AwaitedHandler(
                     source.source, (actors.event ?? actors.gap).map { .task(on: $0) } ?? .task(publisher.delivery),
-                    retries: timing.handlerRetries, .one(handler, onGap), reporter(of: "\(type)")), source.begin)
+                    retries: timing.handlerRetries, .one(handler, gapHandler), reporter(of: "\(type)")), source.begin)
         }
         return begin(
             KeyedHandler(
                 source.source, on: actors, retries: timing.handlerRetries, by: key, handler, onGap,
                 reporter(of: "\(type)")), source.begin)
+    }
+    // A gap's handler may be on an actor of its own. The look whether the subscription was cancelled is on that one, too:
+    // what is cancelled there is not called there again.
+    private static func call<Payload>(
+        _ onGap: @isolated(any) @Sendable (Gap) -> Void, _ gap: Gap, while source: ReplaySource<Payload>,
+        isolation: isolated (any Actor)?
+    ) async {
+        if !source.feed.isCancelled { await onGap(gap) }
+    }
+    private static func call<Payload>(
+        _ onGap: ThrowingHandler<Gap>, _ gap: Gap, while source: ReplaySource<Payload>,
+        isolation: isolated (any Actor)?
+    ) async throws {
+        guard !source.feed.isCancelled else { throw CancellationError() }
+        try await onGap.call(gap)
     }
     private func begin(_ body: some TaskSubscription, _ beginSource: () -> Void) -> Subscription {
         handlers.add(body)

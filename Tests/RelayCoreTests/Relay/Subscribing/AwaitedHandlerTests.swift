@@ -1,3 +1,4 @@
+import Dispatch
 import RelayTestKit
 import Synchronization
 import TestTraits
@@ -10,13 +11,14 @@ private struct Jammed: Error {}
 extension OrderDesk {
     /// A relay whose handlers are called again at once.
     fileprivate func impatientRelay(
-        cursors: String? = nil, retries: Int = 2, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        cursors: String? = nil, pauses: [Duration] = [.milliseconds(1), .milliseconds(1)],
+        patience: Duration = .seconds(1), onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws -> EventRelay {
         try EventRelay(
             following: Self.name, on: bus.bus, interfaces: Orders1.self, cursors: cursors,
             timing: RelayTiming {
-                $0.handlerRetries = Array(repeating: .milliseconds(1), count: retries)
-                $0.handlerPatience = .seconds(1)
+                $0.handlerRetries = pauses
+                $0.handlerPatience = patience
             },
             onNotice: onNotice)
     }
@@ -50,6 +52,41 @@ private actor Door {
         isOpen = true
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+}
+
+/// An actor whose jobs a test lets wait. It has the order of no queue, as any actor's.
+@globalActor private actor LateActor {
+    static let shared = LateActor()
+    static let executor = HeldExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
+}
+private final class HeldExecutor: SerialExecutor {
+    private struct State {
+        var held: [UnownedJob] = []
+        var isHolding = false
+    }
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "late")
+    var count: Int { state.withLock { $0.held.count } }
+    func hold() { state.withLock { $0.isHolding = true } }
+    func releaseNewestFirst() {
+        let held = state.withLock { state in
+            defer { state = State() }
+            return state.held
+        }
+        for job in held.reversed() { run(job) }
+    }
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isHeld = state.withLock { state in
+            if state.isHolding { state.held.append(job) }
+            return state.isHolding
+        }
+        if !isHeld { run(job) }
+    }
+    private func run(_ job: UnownedJob) {
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }
 
@@ -198,6 +235,30 @@ private actor Door {
         try await running.value
         try await desk.stop()
     }
+    @Test("run() does not wait until a handler that threw would be called again", arguments: [true, false])
+    func pausedEnd(isKeyed: Bool) async throws {
+        let desk = try await OrderDesk()
+        try await desk.publish(1...1)
+        let notices = Log<Notice>()
+        let relay = try desk.impatientRelay(pauses: [.seconds(86_400)], patience: .seconds(86_400)) { notices.add($0) }
+        var key: (@Sendable (OrderPlaced) -> any Hashable & Sendable)?
+        if isKeyed { key = { event in event.number } }
+        let subscription = try relay.subscribe(to: OrderPlaced.self, from: .beginning, inOrderOf: key) { _ in
+            throw Jammed()
+        } onGap: { _ in
+        }
+        let ends = Log<Bool>()
+        let running = Task {
+            try await relay.run()
+            ends.add(true)
+        }
+        #expect(await eventually { notices.count == 1 })
+        running.cancel()
+        #expect(await eventually { ends.count == 1 })
+        // It did not end by its error.
+        #expect(subscription.failure == nil && !subscription.isActive)
+        try await desk.stop()
+    }
     @Test("run() ends although a handler ignores its cancellation") func stubborn() async throws {
         let desk = try await OrderDesk()
         try await desk.publish(1...1)
@@ -229,6 +290,50 @@ private actor Door {
         try await relay.ready()
         relay.invalidate()
         try await running.value
+        try await desk.stop()
+    }
+    @Test(
+        "a gap's handler on an actor of its own is not called after cancel() there", .serialized,
+        arguments: ["plain", "awaited", "keyed"])
+    func cancelledApart(kind: String) async throws {
+        let desk = try await OrderDesk()
+        let relay = try desk.relay()
+        let (calls, holder) = (Log<Gap>(), Holder<Subscription>())
+        // A gap first, as the journal does not know the run.
+        let start = StreamPosition.after(epoch: 12_345, sequence: 100)
+        LateActor.executor.hold()
+        let onGap: @isolated(any) @Sendable (Gap) -> Void = { @LateActor gap in calls.add(gap) }
+        switch kind {
+        case "plain":
+            holder.hold(try relay.subscribe(to: OrderPlaced.self, from: start, { @MainActor _ in }, onGap: onGap))
+        case "awaited":
+            holder.hold(
+                try relay.subscribe(to: OrderPlaced.self, from: start) { @MainActor _ in
+                    await Task.yield()
+                } onGap: { @LateActor gap in
+                    calls.add(gap)
+                    await Task.yield()
+                })
+        default:
+            holder.hold(
+                try relay.subscribe(to: OrderPlaced.self, from: start, inOrderOf: \.number) { @MainActor _ in
+                    await Task.yield()
+                } onGap: { @LateActor gap in
+                    calls.add(gap)
+                    await Task.yield()
+                })
+        }
+        relay.activate()
+        // The gap waits for its actor, where somebody else is first.
+        #expect(await eventually { LateActor.executor.count == 1 })
+        let cancelling = Task { @LateActor in holder.value?.cancel() }
+        #expect(await eventually { LateActor.executor.count == 2 })
+        LateActor.executor.releaseNewestFirst()
+        await cancelling.value
+        // Behind all that was there for the actor.
+        await Task { @LateActor in }.value
+        #expect(calls.count == 0 && holder.value?.isActive == false)
+        holder.hold(nil)
         try await desk.stop()
     }
     @Test("a gap is given to a handler that may fail, as an event is") func gaps() async throws {
