@@ -57,8 +57,14 @@ struct ServiceRunner {
         guard options.domains.contains(.relocation) else { return nil }
         // The bus says so by the first, systemd by the second.
         let isOnDemand = environment["DBUS_STARTER_ADDRESS"] != nil || manager.isPresent || options.idleExit != nil
-        return try await manager.extendingTimeout {
-            try await JournalHost.open(options, waiting: isOnDemand ? Self.patience : .zero, environment, log)
+        do {
+            return try await manager.extendingTimeout {
+                try await JournalHost.open(options, waiting: isOnDemand ? Self.patience : .zero, environment, log)
+            }
+        } catch let failure as ServiceFailure {
+            // Everybody may read the status; the log is for administrators.
+            manager.status(failure.message)
+            throw failure
         }
     }
     private func serve(on bus: Bus, _ kept: JournalHost?, _ progress: Progress) async throws {

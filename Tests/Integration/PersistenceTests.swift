@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Stands before the C library, and lets syncs fail while a file is there: no disk here fails when it is asked to.
-    private static let failingSync = """
+    static let failingSync = """
         #include <errno.h>
         #include <stdlib.h>
         #include <sys/syscall.h>

@@ -75,7 +75,9 @@ extension SQLiteError {
         let (code, advice) = meaning
         // Without the kernel's reason, SQLite's own text does not say it of the log's index.
         let reason = isFull && primaryCode != SQLITE_FULL && system == nil ? "the disk is full: \(self)" : "\(self)"
-        return RelayError(code, "\(what): \(reason); nothing was done\(advice)", cause: self)
+        let error = RelayError(code, "\(what): \(reason); nothing was done\(advice)", cause: self)
+        // By its code alone, a program that ends with it would say that there is no bus.
+        return StorageTrouble(self) == nil ? error : error.exiting(with: 74)
     }
     private var meaning: (RelayError.Code, String) {
         if let trouble = StorageTrouble(self), trouble.isFull || system != nil {
