@@ -5,6 +5,7 @@ import RelayCore
 import RelayJournal
 import RelayMirrors
 import RelayTestKit
+import Synchronization
 
 /// What the bridge does over NATS, beside plain C with libnats and SQLite, with the same messages, in one run.
 ///
@@ -13,7 +14,9 @@ import RelayTestKit
 /// - in: events a second from a stream into a replica; C reads the same, and commits the events in SQLite by 4 MiB.
 /// - latency: from publishing to a handler on the other side; C commits a row, publishes, reads, and commits a row.
 ///
-/// usage: bridge-bench [EVENTS]     in the folder of the sources
+/// Each round begins with an empty server; behind the last one come the medians.
+///
+/// usage: bridge-bench [EVENTS] [ROUNDS] [SERVER]     500,000 events in one round; of the servers 0, 1 and 2 all
 @main struct BridgeBench {
     enum Bench1: EventInterface {
         static let name = "org.example.Bench1"
@@ -30,14 +33,43 @@ import RelayTestKit
     private static let peerPath = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("nats-peer").path
 
+    /// Events a second, and microseconds, of ours and of C's.
+    private enum Figure: String, CaseIterable {
+        case into = "in", out = "out, beside SQLite", outMemory = "out, beside messages in memory"
+        case p50 = "latency p50", p99 = "latency p99"
+        var isTime: Bool { self == .p50 || self == .p99 }
+    }
+    private typealias Pair = (ours: Double, theirs: Double)
+
     static func main() async throws {
-        let events = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 500_000
-        for (release, syncs) in [(NatsServer.Release.recent, true), (.recent, false), (.debian, false)] {
+        let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        let (events, rounds) = (numbers.first ?? 500_000, numbers.dropFirst().first ?? 1)
+        let servers = [(NatsServer.Release.recent, true), (.recent, false), (.debian, false)]
+        for (index, (release, syncs)) in servers.enumerated() where numbers.dropFirst(2).first ?? index == index {
             print("nats-server \(release.rawValue), \(syncs ? "sync_interval: always" : "lazy")")
-            try await run(NatsServer(release, syncing: syncs), events)
+            var found: [Figure: [Pair]] = [:]
+            for _ in 0..<rounds {
+                for (figure, pair) in try await run(NatsServer(release, syncing: syncs), events) {
+                    found[figure, default: []].append(pair)
+                }
+            }
+            for figure in Figure.allCases { report(figure, found[figure] ?? []) }
         }
     }
-    private static func run(_ server: NatsServer, _ events: Int) async throws {
+    /// The median of the rounds, each by itself, and that of their ratios.
+    private static func report(_ figure: Figure, _ pairs: [Pair]) {
+        func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+        if pairs.isEmpty { return }
+        let ratios = pairs.map { $0.ours / $0.theirs }.sorted()
+        let unit = figure.isTime ? "µs" : "events/s"
+        print(
+            "  \(figure.rawValue): \(Int(median(pairs.map(\.ours)))) \(unit); C \(Int(median(pairs.map(\.theirs)))); ratio "
+                + String(format: "%.2f (%.2f to %.2f)", median(ratios), ratios[0], ratios[ratios.count - 1]))
+    }
+    private static func run(_ server: NatsServer, _ events: Int) async throws -> [Figure: Pair] {
+        func rates(_ ours: UInt64, _ theirs: UInt64) -> Pair {
+            (Double(events) / (Double(ours) / 1e9), Double(events) / (Double(theirs) / 1e9))
+        }
         let (origin, office, folder) = (try PrivateBus(), try PrivateBus(), try TestFolder())
         let carrier = NatsCarrier(NatsSettings(servers: [server.url]))
         let name = try ChannelName(host: "kitchen", service: service, interface: Bench1.name)
@@ -61,7 +93,6 @@ import RelayTestKit
         let messages = exporter.status.first?.number ?? 0
         try await make("copy", server)
         let copied = try await peer(["copy", server.url, channel.stream, "copy.page", "\(messages)"])
-        report("out, beside messages in memory", events, out, copied, messages)
 
         let configuration = MirrorConfiguration(
             try MirrorName(of: service, at: "kitchen"), on: office.bus, directory: folder.path + "/replica")
@@ -74,11 +105,9 @@ import RelayTestKit
         let into = MonotonicClock.now - began
         let read = try await peer(
             ["read", server.url, channel.stream, channel.subjects, "\(messages)", folder.path + "/peer.sqlite"])
-        report("in", events, into, read, messages)
         try await make("pack", server)
         let packed = try await peer(
             ["pack", server.url, "pack.page", "\(MirrorMessage.bodySize)", folder.path + "/peer.sqlite"])
-        report("out, beside SQLite", events, out, packed, messages)
 
         let latencies = try await latencies(origins, office, text, events)
         try await make("live", server)
@@ -90,40 +119,51 @@ import RelayTestKit
             peerPath,
             ["send", server.url, "live.page", "\(paced)", "\(rate)", folder.path + "/send.sqlite"])
         let theirs = (await hearing.outcome()).output.last?.split(separator: " ").compactMap { UInt64($0) } ?? []
-        print(
-            "  latency at \(rate)/s: p50 \(latencies.p50 / 1_000) µs, p99 \(latencies.p99 / 1_000) µs; C: p50 \((theirs.first ?? 0) / 1_000) µs, "
-                + "p99 \((theirs.last ?? 0) / 1_000) µs; \(latencies.delivered) of \(paced) delivered")
         for task in [exporting, mirroring] {
             task.cancel()
             _ = await task.result
         }
         try await origins.stop()
+        guard latencies.count == paced, theirs.count == 2 else {
+            throw RelayError(.internalFailure, "\(latencies.count) of \(paced) events were delivered; C: \(theirs)")
+        }
+        func micros(_ index: Int, _ theirs: UInt64) -> Pair { (Double(latencies[index]) / 1e3, Double(theirs) / 1e3) }
+        let figures: [Figure: Pair] = [
+            .into: rates(into, read), .out: rates(out, packed), .outMemory: rates(out, copied),
+            .p50: micros(paced / 2, theirs[0]), .p99: micros(paced * 99 / 100, theirs[1]),
+        ]
+        for figure in Figure.allCases { report(figure, figures[figure].map { [$0] } ?? []) }
+        print("  \(messages) messages")
+        return figures
     }
-    /// From publishing to a handler at the mirror's bus.
+    /// From publishing to a handler at the mirror's bus: as C, each begins before its commit.
     private static func latencies(
         _ origins: EventService, _ office: PrivateBus, _ text: String, _ events: Int
-    ) async throws -> (p50: UInt64, p99: UInt64, delivered: Int) {
-        let relay = try EventRelay(following: service, at: "kitchen", on: office.bus, interfaces: Bench1.self)
-        let stream = try relay.events(of: Bench1.Sampled.self)
+    ) async throws -> [UInt64] {
+        // As C's handler, it may hold the thread that reads.
+        let relay = try EventRelay(
+            following: service, at: "kitchen", on: office.bus, interfaces: Bench1.self, delivery: .immediate)
+        let times = Mutex<(begun: [Int64: UInt64], latencies: [UInt64])>(([:], []))
+        let hearing = try relay.subscribe(to: Bench1.Sampled.self) { event in
+            let now = MonotonicClock.now
+            times.withLock { times in
+                if let begun = times.begun[event.number] { times.latencies.append(now - begun) }
+            }
+        } onGap: { gap in
+            print("  \(gap)")
+        }
         relay.activate()
         try await relay.ready(within: .seconds(60))
-        let hearing = Task { () -> [UInt64] in
-            var latencies: [UInt64] = []
-            for await case .event(_, let stamp) in stream {
-                latencies.append((Timestamp.now.microseconds - stamp.publishedAt.microseconds) * 1_000)
-                if latencies.count == paced { break }
-            }
-            return latencies
-        }
         for number in 1...paced {
             try await Task.sleep(for: .seconds(1) / rate)
-            try await origins.publish(Bench1.Sampled(number: Int64(events + number), text: text))
+            let sample = Bench1.Sampled(number: Int64(events + number), text: text)
+            times.withLock { $0.begun[sample.number] = MonotonicClock.now }
+            try await origins.publish(sample)
         }
         try await Task.sleep(for: .seconds(2))
+        hearing.cancel()
         relay.invalidate()
-        let sorted = await hearing.value.sorted()
-        guard !sorted.isEmpty else { return (0, 0, 0) }
-        return (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted.count)
+        return times.withLock { $0.latencies.sorted() }
     }
     private static func make(_ stream: String, _ server: NatsServer) async throws {
         let outcome = try await RunningProgram.run(peerPath, ["make", server.url, stream, ""])
@@ -135,10 +175,5 @@ import RelayTestKit
             throw RelayError(.unavailable, "\(outcome)")
         }
         return time
-    }
-    private static func report(_ what: String, _ events: Int, _ ours: UInt64, _ theirs: UInt64, _ messages: UInt64) {
-        func rate(_ time: UInt64) -> Int { Int(Double(events) / (Double(time) / 1e9)) }
-        let ratio = String(format: "%.2f", Double(theirs) / Double(ours))
-        print("  \(what): \(rate(ours)) events/s in \(messages) messages; C \(rate(theirs)); ratio \(ratio)")
     }
 }

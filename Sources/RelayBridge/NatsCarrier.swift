@@ -86,10 +86,11 @@ private final class NatsChannelConnection: MirrorSink {
         }
     }
     private func ask<Result: Sendable>(
-        _ what: String, _ body: @escaping @Sendable (NatsConnection, NatsChannel) throws(NatsFailure) -> Result
+        _ what: @autoclosure @Sendable () -> String,
+        _ body: @escaping @Sendable (NatsConnection, NatsChannel) throws(NatsFailure) -> Result
     ) async throws(RelayError) -> Result {
         let channel = channel
-        return try await connection.ask("\(what) of \(channel.name)") { (connection) throws(NatsFailure) in
+        return try await connection.ask("\(what()) of \(channel.name)") { (connection) throws(NatsFailure) in
             try body(connection, channel)
         }
     }
@@ -169,12 +170,28 @@ private final class NatsChannelConnection: MirrorSink {
             let reading = try await ask("cannot wait for messages") { [self] (_, _) throws(NatsFailure) in
                 try self.reading(from: number + 1)
             }
+            reading.ring(nil)
             while state.withLock({ $0.isFresh(.now) }) {
                 if let last = reading.last, last > number { return }
                 try checkWait()
                 await reading.wait(atMost: Self.slice)
             }
         }
+    }
+    func ring(_ bell: Bell, behind number: UInt64) async throws(RelayError) -> Bool {
+        // Without a stream, or before it was looked at, there is nothing to read.
+        guard state.withLock({ $0.isFresh(.now) }) else { return false }
+        let reading: NatsReading
+        if let present = state.withLock({ $0.reading }), present.first <= number + 1 {
+            reading = present
+        } else {
+            reading = try await ask("cannot wait for messages") { [self] (_, _) throws(NatsFailure) in
+                try self.reading(from: number + 1)
+            }
+        }
+        reading.ring(bell)
+        if let last = reading.last, last > number { bell.ring() }
+        return true
     }
     private func checkWait() throws(RelayError) {
         if Task.isCancelled { throw RelayError(.cancelled, "the wait for \(channel.name) was cancelled") }

@@ -11,8 +11,16 @@ package import RelayMirrors
 package struct NatsChannel: Hashable, Sendable {
     private static let prefix = "relay1"
     package let name: ChannelName
+    package let stream: String
+    /// Of subjects. Made once: each message has one.
+    private let base: String
 
-    package init(_ name: ChannelName) { self.name = name }
+    package init(_ name: ChannelName) {
+        func token(_ name: String) -> String { name.replacing(".", with: "~") }
+        self.name = name
+        stream = "\(Self.prefix)~\(name.host)~\(token(name.service))~~\(token(name.interface))"
+        base = "\(Self.prefix).\(name.host).\(token(name.service)).\(token(name.interface))"
+    }
     /// nil: no channel's stream.
     package init?(stream: String) {
         let halves = stream.split(separator: "~~", maxSplits: 1, omittingEmptySubsequences: false)
@@ -21,12 +29,11 @@ package struct NatsChannel: Hashable, Sendable {
         guard words.count == 3, words[0] == Self.prefix else { return nil }
         func dotted(_ text: Substring) -> String { String(text.replacing("~", with: ".")) }
         do throws(RelayError) {
-            name = try ChannelName(
-                host: String(words[1]), service: dotted(words[2]), interface: dotted(halves[1]))
+            self.init(
+                try ChannelName(host: String(words[1]), service: dotted(words[2]), interface: dotted(halves[1])))
         } catch { return nil }
     }
 
-    package var stream: String { "\(Self.prefix)~\(name.host)~\(token(name.service))~~\(token(name.interface))" }
     /// Of all messages.
     package var subjects: String { "\(base).*" }
     /// Of one message.
@@ -39,6 +46,4 @@ package struct NatsChannel: Hashable, Sendable {
         case nil: "\(base).other"
         }
     }
-    private var base: String { "\(Self.prefix).\(name.host).\(token(name.service)).\(token(name.interface))" }
-    private func token(_ name: String) -> String { name.replacing(".", with: "~") }
 }

@@ -98,12 +98,13 @@ final class NatsConnection: Sendable {
     ///
     /// - Parameter what: what is tried, as the beginning of a sentence.
     func ask<Result: Sendable>(
-        _ what: String, _ body: @escaping @Sendable (NatsConnection) throws(NatsFailure) -> Result
+        _ what: @autoclosure @Sendable () -> String,
+        _ body: @escaping @Sendable (NatsConnection) throws(NatsFailure) -> Result
     ) async throws(RelayError) -> Result {
         try await blocking { () throws(RelayError) in
             do throws(NatsFailure) { return try body(self) } catch {
                 // What is not permitted is answered by silence, and a complaint.
-                let (complaint, failure) = (complaint, error.error(what))
+                let (complaint, failure) = (complaint, error.error(what()))
                 if complaint.contains("Permissions Violation") {
                     throw RelayError(.notPermitted, "\(failure.message): \(complaint)", cause: error)
                 }

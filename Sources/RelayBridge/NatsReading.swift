@@ -14,21 +14,29 @@ final class NatsReading: Sendable {
             /// libnats's thread waits for room.
             var isFull = false
             var isOver = false
+            /// Rings with each message.
+            var bell: Bell
         }
         static let mostBytes = 8 << 20
-        let state = Mutex(State())
+        let state: Mutex<State>
         let room = DispatchSemaphore(value: 0)
-        let bell = Bell()
+
+        init(_ bell: Bell) { state = Mutex(State(bell: bell)) }
 
         /// On libnats's thread. Waits while there is no room.
-        func add(_ message: borrowing NatsMessage) {
+        ///
+        /// - Parameter isLast: there was nothing behind it when the server sent it. Then this thread, which has nothing else
+        ///   to do, runs what waits for the message, until that waits again: to wake another thread would take as long as
+        ///   a good part of what it does.
+        func add(_ message: borrowing NatsMessage, isLast: Bool) {
             let bytes = message.bytes
-            let isFull = state.withLock { state in
+            let (isFull, bell) = state.withLock { state in
                 state.messages.append((message.number, bytes))
                 state.bytes += bytes.count
                 state.isFull = state.bytes >= Self.mostBytes && !state.isOver
-                return state.isFull
+                return (state.isFull, state.bell)
             }
+            if isLast && !isFull { return HandlerThreads.own.runningJob { bell.ring() } }
             bell.ring()
             if isFull { room.wait() }
         }
@@ -38,7 +46,9 @@ final class NatsReading: Sendable {
             return true
         }
     }
-    private let inbox = Inbox()
+    private let inbox: Inbox
+    /// Rings with each message; one task waits for it.
+    private let bell = Bell()
     // libnats locks what this stands for. It is released here alone.
     nonisolated(unsafe) private let subscription: OpaquePointer
     /// The first number that it brings.
@@ -50,6 +60,7 @@ final class NatsReading: Sendable {
         _ subscribe: (inout OpaquePointer?, natsMsgHandler, UnsafeMutableRawPointer) throws(NatsFailure) -> Void
     ) throws(NatsFailure) {
         self.first = first
+        inbox = Inbox(bell)
         // Released when libnats calls no more.
         let retained = Unmanaged.passRetained(inbox)
         var subscription: OpaquePointer?
@@ -86,7 +97,8 @@ final class NatsReading: Sendable {
         defer { jsMsgMetaData_Destroy(data) }
         let found = NatsMessage(message, number: data?.pointee.Sequence.Stream ?? 0)
         // What is no message of a stream is nobody's.
-        if status == NATS_OK { Unmanaged<Inbox>.fromOpaque(closure).takeUnretainedValue().add(found) }
+        guard status == NATS_OK else { return }
+        Unmanaged<Inbox>.fromOpaque(closure).takeUnretainedValue().add(found, isLast: data?.pointee.NumPending == 0)
     }
 
     /// The messages from a number on that are here and follow each other: at least one, and as many more as have so many
@@ -113,6 +125,8 @@ final class NatsReading: Sendable {
     }
     /// The number of the last message that is here; nil: none is.
     var last: UInt64? { inbox.state.withLock { $0.messages.last?.number } }
-    /// Returns when something has come since the last wait, or after a while. One task's.
-    func wait(atMost duration: Duration) async { await inbox.bell.wait(atMost: duration) }
+    /// Returns when something has come since the last wait, or after a while. One task's, which has asked for this bell.
+    func wait(atMost duration: Duration) async { await bell.wait(atMost: duration) }
+    /// Rings this bell from now on, and no other; nil: the one that `wait` waits for.
+    func ring(_ bell: Bell?) { inbox.state.withLock { $0.bell = bell ?? self.bell } }
 }

@@ -38,6 +38,8 @@ actor HostsOverNATS {
     private let host: String
     nonisolated let origin: PrivateBus, office: PrivateBus
     private let folder: TestFolder
+    /// The replica's; nil: the machine's.
+    private let disk: FaultDisk?
     private let service: EventService
     private var number: Int64 = 0
     private var brief: Int64 = 0
@@ -45,12 +47,16 @@ actor HostsOverNATS {
     private let exporter = Mutex<MirrorExporter?>(nil)
     private let mirror = Mutex<MirrorService?>(nil)
 
-    init(_ release: NatsServer.Release, _ more: String) async throws {
+    init(_ release: NatsServer.Release, _ more: String, disk: FaultDisk? = nil) async throws {
         try await self.init(
-            [try await NatsServer(release, syncing: release == .recent, more)], try PrivateBus(), try PrivateBus())
+            [try await NatsServer(release, syncing: release == .recent, more)], try PrivateBus(), try PrivateBus(),
+            disk: disk)
     }
-    init(_ servers: [NatsServer], _ origin: PrivateBus, _ office: PrivateBus, host: String = "kitchen") async throws {
-        (self.servers, self.host) = (servers, host)
+    init(
+        _ servers: [NatsServer], _ origin: PrivateBus, _ office: PrivateBus, host: String = "kitchen",
+        disk: FaultDisk? = nil
+    ) async throws {
+        (self.servers, self.host, self.disk) = (servers, host, disk)
         (self.origin, self.office, folder) = (origin, office, try TestFolder())
         let journal = try EventJournal(directory: folder.path + "/journal")
         service = try EventService(
@@ -58,8 +64,8 @@ actor HostsOverNATS {
         try await service.start()
     }
     /// All of it, running.
-    init(_ release: NatsServer.Release) async throws {
-        try await self.init(release, "")
+    init(_ release: NatsServer.Release, disk: FaultDisk? = nil) async throws {
+        try await self.init(release, "", disk: disk)
         try export()
         try follow()
     }
@@ -96,6 +102,7 @@ actor HostsOverNATS {
         var configuration = MirrorConfiguration(
             try MirrorName(of: Self.name, at: host), on: office.bus, directory: folder.path + "/replica")
         configuration.timing.retry = .milliseconds(20)
+        if let disk { (configuration.faults, configuration.vfs) = (disk.faults, disk.name) }
         let mirror = MirrorService(configuration, carrier: NatsCarrier(settings(user)))
         self.mirror.withLock { $0 = mirror }
         tasks["mirror"] = Task { try await mirror.run() }
@@ -165,10 +172,29 @@ actor HostsOverNATS {
         relay.invalidate()
         return true
     }
+    /// The numbers of all events that a mirror's subscriber gets until it has a last one, as they come. Ends at a gap.
+    nonisolated func numbers(through last: Int64) async throws -> [Int64] {
+        let relay = try relay()
+        let events = try relay.events(of: Notes1.Noted.self, from: .beginning)
+        relay.activate()
+        defer { relay.invalidate() }
+        var numbers: [Int64] = []
+        for await delivery in events {
+            guard case .event(let entry, _) = delivery else { break }
+            numbers.append(entry.number)
+            if entry.number == last { break }
+        }
+        return numbers
+    }
+    /// What the mirror waits for; nil: nothing.
+    nonisolated var trouble: String? { mirror.withLock { $0 }?.status.trouble }
     /// The last event that is at the mirror.
     func mirrored() -> UInt64 { mirror.withLock { $0 }?.status.interfaces[Notes1.name]?.position ?? 0 }
     /// Everything that was published is at the mirror.
     func isCaughtUp() -> Bool { mirrored() == UInt64(number) }
+    func isExported() -> Bool {
+        exporter.withLock { $0 }?.status.first { $0.interface == Notes1.name }?.position == UInt64(number)
+    }
     func isBriefCaughtUp() -> Bool {
         mirror.withLock { $0 }?.status.interfaces[Brief1.name]?.position == UInt64(brief)
     }

@@ -219,6 +219,38 @@ import Testing
         #expect(try await hosts.isWhole(50_020))
         try await hosts.stop()
     }
+    @Test(
+        "a mirror without room says so, serves what it has, and goes on when there is room: nothing is lost or doubled",
+        arguments: NatsServer.Release.allCases)
+    func fullMirror(_ release: NatsServer.Release) async throws {
+        let disk = try FaultDisk()
+        let hosts = try await HostsOverNATS(release, disk: disk)
+        try await hosts.publish(20)
+        await caughtUp(hosts)
+        let last: Int64 = 20_040
+        async let heard = hosts.numbers(through: last)
+        disk.room = 100_000
+        try await hosts.publishAtOnce(20_000)
+        // The exporter and the server have room.
+        #expect(await eventually { await hosts.isExported() }, "\(hosts.status)")
+        #expect(await eventually { hosts.trouble?.contains("full") == true }, "\(hosts.status)")
+        #expect(await hosts.mirrored() < 20_020)
+        #expect(try await hosts.isWhole(20))
+
+        // Nor is there room for a mirror that begins anew.
+        await hosts.end("mirror")
+        try await hosts.follow()
+        try await hosts.publish(20)
+        #expect(await eventually { hosts.trouble?.contains("full") == true }, "\(hosts.status)")
+        #expect(await hosts.mirrored() < 20_020)
+
+        disk.room = nil
+        await caughtUp(hosts)
+        #expect(hosts.trouble == nil, "\(hosts.status)")
+        #expect(try await hosts.isWhole(last))
+        #expect(try await heard == Array(1...last))
+        try await hosts.stop()
+    }
     @Test("a backlog is caught up with while publishing goes on") func backlog() async throws {
         let hosts = try await HostsOverNATS(.recent, "")
         let count = TestForm.rounds(20_000, soak: 10_000_000)

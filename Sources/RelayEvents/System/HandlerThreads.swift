@@ -34,9 +34,17 @@ package final class HandlerThreads: TaskExecutor {
     private let name: String
     /// How long a thread waits for another job.
     private let rest: DispatchTimeInterval
-    /// The thread that takes the next job itself.
-    private let taker = Atomic<UInt>(0)
-    nonisolated(unsafe) private var takenJob: UnownedJob?  // Only that thread touches it.
+    /// What a thread takes itself: the first job that it enqueues here.
+    private struct Taker {
+        let threads: ObjectIdentifier
+        var job: UnownedJob?
+    }
+    /// Of the calling thread: a `Taker` on its stack.
+    private static let taker: pthread_key_t = {
+        var key = pthread_key_t()
+        // Without a key nobody takes a job: `enqueue` finds none.
+        return pthread_key_create(&key, nil) == 0 ? key : .max
+    }()
     /// Ends the rest of the watching thread.
     private let watch = DispatchSemaphore(value: 0)
 
@@ -58,16 +66,24 @@ package final class HandlerThreads: TaskExecutor {
 
     /// The job that `body` enqueues on the calling thread, for a caller that runs it itself; nil: it enqueued none.
     package func takingJob(_ body: () -> Void) -> UnownedJob? {
-        taker.store(pthread_self(), ordering: .relaxed)
-        body()
-        taker.store(0, ordering: .relaxed)
-        defer { takenJob = nil }
-        return takenJob
+        var taker = Taker(threads: ObjectIdentifier(self))
+        // Within `body` alone.
+        return withUnsafeMutablePointer(to: &taker) { taker in
+            let former = pthread_getspecific(Self.taker)
+            pthread_setspecific(Self.taker, taker)
+            body()
+            pthread_setspecific(Self.taker, former)
+            return taker.pointee.job
+        }
     }
+    /// Runs the first job that `body` enqueues on the calling thread, which may wait: no thread has to be woken for it.
+    package func runningJob(_ body: () -> Void) { if let job = takingJob(body) { run(job) } }
     package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
     package func enqueue(_ job: UnownedJob) {
-        if taker.load(ordering: .relaxed) == pthread_self(), takenJob == nil {
-            takenJob = job
+        if let taker = pthread_getspecific(Self.taker)?.assumingMemoryBound(to: Taker.self),
+            taker.pointee.job == nil, taker.pointee.threads == ObjectIdentifier(self)
+        {
+            taker.pointee.job = job
             return
         }
         let now = MonotonicClock.now

@@ -59,6 +59,14 @@ package protocol MirrorSource: Sendable {
     func newest(_ kind: MirrorHeader.Kind) async throws(RelayError) -> UInt64?
     /// Returns once there is a message behind this number. Throws `Cancelled` when the task was cancelled.
     func wait(behind number: UInt64) async throws(RelayError)
+    /// Rings a bell with each message that comes, from now on, and at once if there is one behind this number. Whoever
+    /// waits for the bell looks every 250 ms by itself, as the end of the connection rings nothing.
+    ///
+    /// Returns false where the carrier cannot do that: then `wait` does.
+    func ring(_ bell: Bell, behind number: UInt64) async throws(RelayError) -> Bool
+}
+extension MirrorSource {
+    package func ring(_ bell: Bell, behind number: UInt64) async throws(RelayError) -> Bool { false }
 }
 /// Appends to a channel, over one connection, which reads as well.
 package protocol MirrorSink: MirrorSource {

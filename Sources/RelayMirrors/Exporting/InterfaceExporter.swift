@@ -144,6 +144,10 @@ struct InterfaceExporter {
             // An announcement may have been lost.
             connection?.doubtLive()
             await connection?.askOwner()
+            if origin?.isCutOff == true {
+                forgetOrigin()
+                machine.originChanged()
+            }
             guard case .read(after) = machine.demand else { return false }
         }
         if let page = pages.first?.header, page.first == after + 1 {

@@ -12,10 +12,14 @@ struct Origin: Sendable {
     let oldest: UInt64
     let runs: [StreamRun]
     private let schemas: [UInt32: EventSchema]
+    /// Each alone, as a page has it.
+    private let prefaces: [UInt32: [UInt8]]
     /// Those that signals have, by the event's name.
     private let present: [String: UInt32]
     private let contract: ContractText
     private let pages: OriginPages
+    /// nil: events come by signals.
+    private let ring: OriginRing?
     private var path: String { Stream1.path(of: interface) }
 
     /// Events that follow each other in the journal, as pages; of one run.
@@ -53,8 +57,10 @@ struct Origin: Sendable {
         schemas = try await connection.ask("Schemas", at: path, returning: Stream1.schemasSignature) {
             try Stream1.readSchemas(&$0)
         }
+        prefaces = try MirrorPageWriter.prefaces(schemas)
         // Of several schemas of one event the highest number is the present one.
         present = Dictionary(schemas.map { ($0.value.event, $0.key) }, uniquingKeysWith: max)
+        ring = await OriginRing.open(connection, at: path, present.compactMapValues { [schemas] in schemas[$0] })
         let attachment = try await connection.ask(
             "Attach", at: path, Stream1.attachSignature, returning: Stream1.attachmentSignature
         ) { body in
@@ -70,6 +76,8 @@ struct Origin: Sendable {
             throw RelayError(.unavailable, "\(connection.service) was restarted while it was asked for its runs")
         }
     }
+    /// It is to be attached to again, as its ring has ended.
+    var isCutOff: Bool { ring?.hasEnded(at: connection) ?? false }
     static func contracts(of connection: OriginConnection) async throws(RelayError) -> [String: ContractText] {
         let texts = try await connection.ask("Contract", at: "/", returning: Stream1.contractSignature) {
             try Stream1.readContract(&$0).contracts
@@ -110,13 +118,17 @@ struct Origin: Sendable {
     func read(after: UInt64, writer: UInt64) async throws(RelayError) -> Page {
         try await pages.read(after: after) { reader in
             var pages = MirrorPageWriter(epoch: 0, journal: journal, writer: writer)
+            // An event takes less in a page of a mirror than in one of the journal.
+            let capacity = min(reader.count, MirrorMessage.bodySize) + 4_096
             var (epoch, messages): (UInt64, [MirrorMessage]) = (0, [])
             var since: Timestamp?
             var parser = PageReader()
             let answer = reader
             let page = try parser.read(&reader) { page in
                 epoch = page.epoch
-                pages = MirrorPageWriter(epoch: page.epoch, journal: journal, writer: writer)
+                pages = MirrorPageWriter(
+                    epoch: page.epoch, journal: journal, writer: writer, prefaces: prefaces,
+                    schemas: prefaces.first?.value.count ?? 0, capacity: capacity)
             } event: { event in
                 let body = answer.bytes(event.body, from: 0)
                 guard let stamp = Stamp(endOf: body, epoch: epoch) else {
@@ -136,7 +148,9 @@ struct Origin: Sendable {
 
     /// Events that follow each other, as signals have brought them. nil: of an event that has no schema.
     func page(of events: ArraySlice<LiveEvents.Event>, writer: UInt64) throws(RelayError) -> Page? {
-        var pages = MirrorPageWriter(epoch: epoch, journal: journal, writer: writer)
+        var pages = MirrorPageWriter(
+            epoch: epoch, journal: journal, writer: writer, prefaces: prefaces,
+            schemas: events.first.flatMap { present[$0.name] }.flatMap { prefaces[$0]?.count } ?? 0)
         var messages: [MirrorMessage] = []
         for event in events {
             guard let schema = present[event.name] else { return nil }

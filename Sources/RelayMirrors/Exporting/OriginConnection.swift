@@ -9,6 +9,10 @@ final class OriginConnection: BusHandler {
         var owner: String?
         var isOpen = true
         var live = LiveEvents()
+        /// The one that brings the owner's events, in place of signals; nil: signals do.
+        var ring: Int?
+        /// Counts the rings.
+        var rings = 0
     }
     private let state = Mutex(State())
     let service: String
@@ -67,6 +71,7 @@ final class OriginConnection: BusHandler {
             defer { state.owner = owner }
             if state.owner == owner { return false }
             state.live.ask()
+            state.ring = nil
             return true
         }
         if isNew { bell.ring() }
@@ -81,6 +86,43 @@ final class OriginConnection: BusHandler {
     /// A signal may have been lost.
     func doubtLive() { state.withLock { $0.live.ask() } }
 
+    // MARK: The ring
+
+    /// Events come by a ring from now on. Returns its number; nil: its sender is not the owner any more.
+    func beginRing(of sender: String) -> Int? {
+        state.withLock { state in
+            guard state.owner == sender else { return nil }
+            state.rings += 1
+            state.ring = state.rings
+            return state.rings
+        }
+    }
+    func reads(ring number: Int) -> Bool { state.withLock { $0.ring == number } }
+    /// An event that a ring has brought.
+    func bring(_ name: String, _ body: [UInt8], by number: Int) {
+        state.withLock { state in
+            guard state.ring == number else { return }
+            body.withUnsafeBytes { state.live.add(name, $0) }
+        }
+    }
+    /// Signals bring events again.
+    func endRing(_ number: Int) {
+        state.withLock { state in
+            guard state.ring == number else { return }
+            state.ring = nil
+            state.live.ask()
+        }
+        bell.ring()
+    }
+    /// The origin's ring and its wait page, with each call the same.
+    func openRing(at path: String) async throws(RelayError) -> BusReply { try await call("OpenRing", at: path) }
+    /// This exporter reads no ring: the origin is to send signals.
+    func closeRing(at path: String) async {
+        do throws(RelayError) { _ = try await call("CloseRing", at: path) } catch {
+            // What does not come is looked for in the journal.
+        }
+    }
+
     // MARK: Asking
 
     /// Whether the bus takes descriptors from it.
@@ -94,6 +136,15 @@ final class OriginConnection: BusHandler {
         passing descriptors: [ReceivedDescriptor] = [], arguments: (inout WireWriter) throws -> Void = { _ in },
         _ read: (inout WireReader) throws -> Answer
     ) async throws(RelayError) -> Answer {
+        do {
+            return try await call(method, at: path, signature, passing: descriptors, arguments: arguments)
+                .read(answer, read)
+        } catch { throw RelayError(asking: service, error) }
+    }
+    private func call(
+        _ method: String, at path: String, _ signature: String = "", passing descriptors: [ReceivedDescriptor] = [],
+        arguments: (inout WireWriter) throws -> Void = { _ in }
+    ) async throws(RelayError) -> BusReply {
         let (connection, owner) = state.withLock { ($0.connection, $0.owner) }
         guard let connection, let owner else {
             throw RelayError(.unavailable, "\(service) is not on the bus: its events are exported when it runs")
@@ -106,7 +157,7 @@ final class OriginConnection: BusHandler {
                 body: body.takeBytes(), flags: .noAutoStart)
             call.descriptors = descriptors
             call.isConfirmed = Stream1.confirmed.contains(method)
-            return try await connection.call(call, timeout: timing.answer).read(answer, read)
+            return try await connection.call(call, timeout: timing.answer)
         } catch { throw RelayError(asking: service, error) }
     }
     /// Reads a page that the origin has sent beside the bus.
@@ -137,13 +188,28 @@ final class OriginConnection: BusHandler {
         let isOfOrigin = state.withLock { state in
             guard let owner = state.owner, message.hasSender(owner) else { return false }
             if let interface, message.hasInterface(interface), !message.isOversized {
+                // It is in the ring already, and is for others.
+                if state.ring != nil { return false }
                 message.withBody { state.live.add(message.member ?? "", $0) }
             } else {
                 state.live.ask()
             }
             return true
         }
-        if isOfOrigin { bell.ring() }
+        if isOfOrigin { wakeHere() }
+    }
+    /// What the exporter does with an event, it does on the thread that brought the event, which has nothing else to do: to
+    /// wake another one would take as long as a good part of that. Should it take long, the loop goes on without it.
+    private func wakeHere() {
+        guard let loop = state.withLock({ $0.connection })?.loop, loop.canLend else { return bell.ring() }
+        let threads = HandlerThreads.own
+        guard let job = threads.takingJob({ bell.ring() }) else { return }
+        loop.lend(
+            LentJob {
+                threads.run(job)
+            } orElse: {
+                threads.enqueue(job)
+            })
     }
     func methodCall(_ call: IncomingCall) {
         call.connection.fail(call, ErrorNames.unknownMethod, "an exporter has no methods")

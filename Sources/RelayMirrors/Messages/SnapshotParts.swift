@@ -44,7 +44,7 @@ package struct SnapshotParts: Hashable, Sendable {
             reset()
             return nil
         }
-        body += message.body
+        body += message.bytes[MirrorHeader.size...]
         if message.header.part + 1 < message.header.parts {
             (header, self.number) = (message.header, number)
             return nil

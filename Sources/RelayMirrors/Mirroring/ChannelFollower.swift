@@ -39,6 +39,8 @@ struct ChannelFollower {
     /// What was read behind what was wanted.
     private var ahead: MessageBatch?
     private static let readAhead = 1 << 20
+    /// The last one: most have the same schemas.
+    private var page: MirrorPage?
     /// For people.
     struct Figures {
         /// The channel's last event when that was looked at, which is while there is a lag; 0: it was not.
@@ -125,7 +127,8 @@ struct ChannelFollower {
         let whole = parts.take(message, at: number)
         switch message?.header.kind {
         case .page?:
-            guard let message, let page = try? MirrorPage(message) else { break }
+            guard let message, let page = try? MirrorPage(message, like: page) else { break }
+            self.page = page
             return take(.page(message.header), page, nil, at: number)
         case .snapshot?:
             // Whoever looks at one message alone has not seen the parts before it.
@@ -162,7 +165,7 @@ struct ChannelFollower {
             let taken = page.events.filter { events.contains($0.stamp.sequence) }
             part.events = ReplicaEvents(
                 epoch: taken.first?.stamp.epoch ?? 0, first: events.lowerBound,
-                taken.map { ReplicaEvents.Event(schema: $0.schema, body: $0.body) }, in: page.body)
+                taken.map { ReplicaEvents.Event(schema: $0.schema, body: $0.body) }, in: page.bytes)
             part.schemas = page.schemas
         }
         if let snapshot { part.schemas = snapshot.schemas }
@@ -182,6 +185,6 @@ struct ChannelFollower {
         }
         let place = KeptPlace(replica: replica, contracts: contracts)
         let lastAt = page?.events.last?.stamp.publishedAt
-        return .change(Change(part: part, place: place, lastAt: lastAt, size: page?.body.count ?? 1_024))
+        return .change(Change(part: part, place: place, lastAt: lastAt, size: page?.bytes.count ?? 1_024))
     }
 }

@@ -9,13 +9,19 @@ struct MirrorLoop: ~Copyable {
     private struct Channel {
         var follower: ChannelFollower
         var source: (any MirrorSource)?
-        /// Waits for more, behind a number.
+        /// Waits for more, behind a number, where the source does not ring.
         var waiting: Task<Void, Never>?
         /// When to try again.
         var retry: UInt64 = 0
     }
     /// So much is committed together at the most: about what one fsync takes.
     private static let batch = 4 << 20
+    /// What is smaller is committed by the loop itself: to hand it to another task would take as long.
+    private static let small = 64 << 10
+    /// How soon it is noticed that a connection has ended.
+    private static let look = Duration.milliseconds(250)
+    /// Where others notice that.
+    private static let rest = Duration.seconds(60)
     private var channels: [Channel]
     private let configuration: MirrorConfiguration
     private let carrier: any MirrorCarrier
@@ -23,8 +29,7 @@ struct MirrorLoop: ~Copyable {
     private let house: MirrorHouse
     private let note: @Sendable ((inout MirrorFigures) -> Void) -> Void
     /// Something may be there: more in a channel, the end of a service, the time for another attempt.
-    private let news: AsyncStream<Void>
-    private let newsSource: AsyncStream<Void>.Continuation
+    private let news = Bell()
     /// The one that is under way.
     private var commit: Task<Bool, any Error>?
     /// When the name may be tried again.
@@ -36,23 +41,20 @@ struct MirrorLoop: ~Copyable {
         _ replica: ReplicaJournal, _ house: MirrorHouse,
         _ note: @escaping @Sendable ((inout MirrorFigures) -> Void) -> Void
     ) {
-        (news, newsSource) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         channels = followers.map { Channel(follower: $0) }
         (self.configuration, self.carrier, self.replica) = (configuration, carrier, replica)
         (self.house, self.note) = (house, note)
     }
     deinit {
         for channel in channels { channel.waiting?.cancel() }
-        newsSource.finish()
     }
 
     consuming func run() async throws {
-        var arrivals = news.makeAsyncIterator()
         do {
             while true {
                 try Task.checkCancellation()
                 let hasMoved = try await turn()
-                if !hasMoved { await arrivals.next() }
+                if !hasMoved { await news.wait(atMost: rings ? Self.look : Self.rest) }
             }
         } catch {
             // What comes after this loop finds the replica as it is left.
@@ -61,6 +63,8 @@ struct MirrorLoop: ~Copyable {
             throw error
         }
     }
+    /// Whether there is a source that nobody looks after while it has nothing.
+    private var rings: Bool { channels.contains { $0.source != nil && $0.waiting == nil } }
     /// Returns whether anything was done: then there may be more.
     private mutating func turn() async throws -> Bool {
         var (changes, held): ([(interface: String, ChannelFollower.Change)], Int?) = ([], nil)
@@ -116,10 +120,7 @@ struct MirrorLoop: ~Copyable {
         wake(after: configuration.timing.retry)
     }
     private func wake(after duration: Duration) {
-        Task { [newsSource] in
-            await OwnTimer.sleep(for: duration)
-            newsSource.yield()
-        }
+        OwnTimer(after: duration) { [news] in news.ring() }
     }
     /// Reads what there is, up to a batch. `isLast`: the last change ends the run that is served.
     private mutating func collect(_ index: Int) async -> (changes: [ChannelFollower.Change], isLast: Bool) {
@@ -130,24 +131,33 @@ struct MirrorLoop: ~Copyable {
                 switch try await channels[index].follower.step(source) {
                 case .passed: continue
                 case .nothing(let number):
-                    if let number { wait(index, behind: number, source) }
+                    if let number { try await wait(index, behind: number, source) }
                     return (changes, false)
                 case .change(let change):
                     changes.append(change)
                     size += change.size
                     if case .end? = channels[index].follower.machine.serviceStep { return (changes, true) }
+                    // What is known to be there was read: it need not wait for a look at what has come since.
+                    if channels[index].follower.lag == 0 { return (changes, false) }
                 }
             }
         } catch { leave(index, error) }
         return (changes, false)
     }
-    private mutating func wait(_ index: Int, behind number: UInt64, _ source: any MirrorSource) {
+    private mutating func wait(
+        _ index: Int, behind number: UInt64, _ source: any MirrorSource
+    ) async throws(RelayError) {
         channels[index].waiting?.cancel()
-        channels[index].waiting = Task { [newsSource] in
+        channels[index].waiting = nil
+        // A look at the whole channel is not for every turn.
+        if case .message = channels[index].follower.machine.demand, try await source.ring(news, behind: number) {
+            return
+        }
+        channels[index].waiting = Task(executorPreference: HandlerThreads.own) { [news] in
             do throws(RelayError) { try await source.wait(behind: number) } catch {
                 // The next step says what is wrong.
             }
-            if !Task.isCancelled { newsSource.yield() }
+            if !Task.isCancelled { news.ring() }
         }
     }
 
@@ -165,7 +175,7 @@ struct MirrorLoop: ~Copyable {
         for index in last.values { parts[index].state = try changes[index].1.place.bytes() }
         let states = channels.map { (interface: $0.follower.interface, $0.follower.lag, $0.follower.figures) }
         let committing = Commit(parts, replica, house, configuration.timing.retry, note)
-        commit = Task { [note] in
+        let body = { @Sendable [note] () async throws -> Bool in
             let hasEnded = try await committing.run()
             note { figures in
                 figures.trouble = nil
@@ -178,6 +188,11 @@ struct MirrorLoop: ~Copyable {
                 }
             }
             return hasEnded
+        }
+        if changes.reduce(0, { $0 + $1.1.size }) <= Self.small {
+            if try await body() { await endService() }
+        } else {
+            commit = Task(executorPreference: HandlerThreads.own, operation: body)
         }
     }
     private mutating func finish() async throws {
@@ -219,7 +234,7 @@ struct MirrorLoop: ~Copyable {
         }
         try await finish()
         do {
-            try await house.open(runs) { [newsSource] in newsSource.yield() }
+            try await house.open(runs) { [news] in news.ring() }
         } catch let error as RelayError where error.code == .unavailable {
             // No bus: it comes.
             note { $0.trouble = error.message }

@@ -1,5 +1,5 @@
 package import RelayCore
-import RelayJournal
+package import RelayJournal
 import Synchronization
 
 /// A mirror of one service of another host: its replica, and the service that serves it on this host's bus.
@@ -28,11 +28,14 @@ package final class MirrorService: Sendable {
     package func run(onReady: @escaping @Sendable () -> Void = {}) async throws {
         let replica = try ReplicaJournal(
             directory: configuration.directory, retention: ReplicaRetention(configuration.retention),
-            onNotice: configuration.onNotice)
+            faults: configuration.faults, vfs: configuration.vfs, onNotice: configuration.onNotice)
         defer { replica.close() }
         do {
-            // Again with each interface that the origin has got since.
-            while true { try await follow(replica, onReady) }
+            // On threads that a commit may hold, and that a message's own thread can stand in for.
+            try await withTaskExecutorPreference(HandlerThreads.own) {
+                // Again with each interface that the origin has got since.
+                while true { try await follow(replica, onReady) }
+            }
         } catch  where Task.isCancelled {}
     }
     /// Returns when there is another interface to follow.
@@ -113,6 +116,10 @@ package struct MirrorConfiguration: Sendable {
     package var retention = Retention.standard
     package var timing = Timing()
     package var onNotice: @Sendable (Notice) -> Void = { _ in }
+    /// Those of a test's disk.
+    package var faults = JournalFaults()
+    /// SQLite's file layer, of a test's disk; nil: its own.
+    package var vfs: String?
 
     package init(_ name: MirrorName, on bus: Bus, directory: String) {
         (self.name, self.bus, self.directory) = (name, bus, directory)

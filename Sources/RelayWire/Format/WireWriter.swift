@@ -149,6 +149,17 @@ package struct WireWriter: Sendable {
     }
     package mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
 
+    /// Leaves room for bytes that are filled in later; zeros until then.
+    package mutating func skip(_ size: Int) {
+        reserve(size)
+        storage.withUnsafeMutableBytes { room in
+            // `reserve` made the room.
+            _ = UnsafeMutableRawBufferPointer(rebasing: room[count..<count + size]).initializeMemory(
+                as: UInt8.self, repeating: 0)
+        }
+        count += size
+    }
+
     /// An array that was begun.
     package struct ArrayMark: Sendable, BitwiseCopyable {
         let length: Int

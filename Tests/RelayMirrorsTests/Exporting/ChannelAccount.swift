@@ -65,7 +65,7 @@ struct ChannelAccount {
                 let place = ModelEvent(epoch: message.header.epoch, sequence: event.stamp.sequence)
                 let seen = Event(
                     epoch: place.epoch, name: page.schemas[event.schema]?.event ?? "",
-                    body: Array(page.body[event.body]))
+                    body: Array(page.bytes[event.body]))
                 if let before = all.updateValue(seen, forKey: place), before != seen {
                     faults.append("#\(number) has another event \(place)")
                 }

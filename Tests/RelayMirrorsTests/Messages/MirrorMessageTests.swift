@@ -53,7 +53,7 @@ import RelayWire
         #expect(page.schemas == Self.schemas.filter { $0.key != 9 })
         #expect(page.events.map(\.stamp.sequence) == [5, 6, 7] && page.events.map(\.schema) == [1, 4, 1])
         #expect(page.events.map(\.stamp.epoch) == [3, 3, 3])
-        #expect(Array(page.body[page.events[2].body]) == Self.body(7, previous: 5, number: 70))
+        #expect(Array(page.bytes[page.events[2].body]) == Self.body(7, previous: 5, number: 70))
     }
     @Test("the bytes are those of the specification") func bytes() throws {
         let bytes = try Self.page().bytes
