@@ -129,8 +129,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RelayMirrorsTests",
-            dependencies: ["RelayCore", "RelayJournal", "RelayMirrors", "RelayTestKit", "TestSupport", "TestTraits"],
-            swiftSettings: strict),
+            dependencies: [
+                "RelayCore", "RelayInspection", "RelayJournal", "RelayMirrors", "RelayTestKit", "TestSupport",
+                "TestTraits",
+            ], swiftSettings: strict),
         .testTarget(
             name: "RelayBridgeTests",
             dependencies: [

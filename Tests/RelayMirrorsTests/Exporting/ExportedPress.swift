@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayInspection
 import RelayJournal
 import RelayTestKit
 
@@ -35,6 +36,17 @@ enum Brief1: EventInterface {
     static var contract: Contract<Self> { Noted.self }
     struct Noted: DomainEvent {
         typealias Interface = Brief1
+        let number: Int64
+    }
+}
+/// Its events come by signals.
+enum Plain1: EventInterface {
+    static let name = "org.example.Plain1"
+    static let durability = Durable(retention: Retention())
+    static let ringCapacity = 0
+    static var contract: Contract<Self> { Noted.self }
+    struct Noted: DomainEvent {
+        typealias Interface = Plain1
         let number: Int64
     }
 }
@@ -124,6 +136,17 @@ actor ExportedPress {
         for number in first..<first + Int64(count) {
             try await journal().unitOfWork { unit in try unit.publish(Brief1.Noted(number: number)) }
         }
+    }
+    func notePlainly() async throws {
+        number += 1
+        let note = Plain1.Noted(number: number)
+        try await journal().unitOfWork { unit in try unit.publish(note) }
+    }
+    /// What brings events to subscribers of an interface: how many it serves, and how far the last of them is behind; nil:
+    /// none says.
+    func transports(of interface: String) -> [String: (subscribers: Int, lag: UInt64?)] {
+        let stream = running?.service.metrics.streams.first { $0.interface == interface }
+        return Dictionary(uniqueKeysWithValues: (stream?.transports ?? []).map { ($0.name, ($0.subscribers, $0.lag)) })
     }
     /// What the journal has of an interface, read past everything that an exporter uses.
     func history(of interface: String) async throws -> ExportedHistory {

@@ -79,6 +79,25 @@ private struct Export {
         #expect(header.writer == 7 && header.last == 0 && snapshot.contract.contains("event Printed"))
         #expect(snapshot.documents.map(\.name) == ["Queue"] && snapshot.last.keys.contains("Jammed"))
     }
+    @Test("what comes is brought by the ring, and by signals where there is none", arguments: [true, false])
+    func live(hasRing: Bool) async throws {
+        let interface = hasRing ? Press1.name : Plain1.name
+        let export = try await Export([Press1.self, Plain1.self], interface)
+        // A look would ask the journal.
+        let exporter = try export.exporter(look: .seconds(3_600))
+        try await export.export(exporter) {
+            for _ in 0..<20 {
+                if hasRing { try await export.press.print(1) } else { try await export.press.notePlainly() }
+                #expect(await eventually { await export.isDone() }, "\(exporter.status)")
+            }
+            let transports = await export.press.transports(of: interface)
+            #expect(transports["ring"]?.subscribers == (hasRing ? 1 : nil), "\(transports)")
+            #expect(transports["signal"]?.subscribers == (hasRing ? 0 : 1), "\(transports)")
+            // It has read the last one there.
+            if hasRing { #expect(transports["ring"]?.lag == 0, "\(transports)") }
+        }
+        try await export.check()
+    }
     @Test("restarts of the origin: a snapshot for each run, and no gap") func restarts() async throws {
         let export = try await Export()
         try await export.press.print(10)
