@@ -33,7 +33,7 @@ extension EventService {
     ///
     /// - Parameter relays: run beside the service, as ``EventRelay/run(keeping:)`` does. A handler of theirs that wants the service
     ///   to end throws: it must not wait for ``stop(patience:)``.
-    /// - Parameter kept: subscriptions, and objects that have some: none of them ends before this returns.
+    /// - Parameter kept: subscriptions, none of which is released before this returns.
     /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
     ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
     ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
@@ -50,7 +50,7 @@ extension EventService {
     ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the pending replies
     ///   were sent. What the work or a relay throws.
     public func run(
-        following relays: EventRelay..., keeping kept: any Sendable..., patience: Duration = .seconds(10),
+        following relays: EventRelay..., keeping kept: Subscription..., patience: Duration = .seconds(10),
         idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
         alongside work: (@Sendable () async throws -> Void)? = nil,
         onStopping: @Sendable () async -> Void = {}

@@ -28,7 +28,7 @@ extension EventService {
     /// - Parameter onReload: reads the configuration again. If it throws, the manager's status shows the error.
     /// - Throws: as there.
     public func run(
-        under manager: ServiceManager, following relays: EventRelay..., keeping kept: any Sendable...,
+        under manager: ServiceManager, following relays: EventRelay..., keeping kept: Subscription...,
         patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
         alongside work: (@Sendable () async throws -> Void)? = nil, onStopping: @Sendable () async -> Void = {},
         onReload: @escaping @Sendable () async throws -> Void = {}

@@ -170,7 +170,7 @@ func front() async throws {
         print(batch.events.count, batch.stamps.count, batch.gap?.count ?? 0)
     }
     // 22. Over the states of a document.
-    for try await present in try relay.states(of: Inventory.self) { print(present.state, present.version) }
+    for try await present in try relay.snapshots(of: Inventory.self) { print(present.state, present.version) }
     // 23. A change of a document, with a refusal.
     do { try await relay.update(Lamp.self) { $0.brightness += 1 } } catch Lamp.Refusal.broken { print("broken") }
     // 24. One that is based on what was seen.
@@ -220,7 +220,7 @@ func back(_ journal: EventJournal, _ relay: EventRelay) async throws {
     // 37. A backup while all goes on.
     try EventJournal.copy(directory: "/var/lib/move", to: "/var/backups/move.sqlite")
     // The consumers last as long as the service.
-    try await service.run(keeping: chain, times)
+    try await service.run(following: relay, keeping: chain, times)
 }
 // 38. relay.subscribe(to: EventRelay.State.self): subscribe-to-state.swift
 // 39. relay.subscribe(to: Plain1.self), which is no enum: subscribe-to-plain-interface.swift
@@ -233,5 +233,6 @@ func back(_ journal: EventJournal, _ relay: EventRelay) async throws {
 // 46. "… \(Side.left)", where Side is not SQLStorable: sql-of-enum.swift
 // 47. Migration("doors", text): migration-of-text.swift
 // 48. enum Failure in a command: refusal-named-failure.swift
-// 49. catch .refused(.tooLong): refusal-as-a-code.swift
+// 49. catch .refused(.tooLong), catch .refused: refusal-as-a-code.swift, refusal-by-code-alone.swift
 // 50. a subscription that nobody keeps: dropped-subscription.swift
+// 51. unit.publish(document): document-published-in-unit.swift

@@ -1,4 +1,4 @@
-// expect: cannot convert value of type 'String' to expected argument type 'SQL'
+// expect: a statement is SQL: write it as a literal
 // A text that is put together at run time is no statement: a value of others would become part of it.
 import RelayCore
 import RelayJournal

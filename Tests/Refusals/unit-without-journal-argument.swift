@@ -1,4 +1,4 @@
-// expect: extra arguments at positions #2, #3 in call
+// expect: cannot convert value of type 'EventJournal'
 // The service knows its journal.
 import RelayCore
 import RelayJournal

@@ -240,6 +240,10 @@ import Testing
         try await hosts.publish(20)
         #expect(await eventually { await hosts.isExported() }, "\(hosts.status)")
         #expect(await hosts.mirrored() < 20_020)
+        // So does one that starts without room.
+        await hosts.end("mirror")
+        try await hosts.follow()
+        #expect(await eventually { hosts.trouble?.contains("full") == true }, "\(hosts.status)")
         disk.room = nil
         await caughtUp(hosts)
         #expect(hosts.trouble == nil, "\(hosts.status)")

@@ -9,6 +9,7 @@ import RelayJournal
             throw RelayError(.invalidArgument, "usage: print-queue-service FOLDER, where the jobs are kept")
         }
         let journal = try EventJournal(directory: CommandLine.arguments[1])
+        defer { journal.close() }
         let jobs: SQL = "CREATE TABLE jobs (jobID INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER NOT NULL)"
         try await journal.migrate("print-queue", by: [Migration("jobs", jobs)])
         let service = try EventService(
@@ -30,6 +31,5 @@ import RelayJournal
             try unit.publish(QueueEmptied(jobs: Int64(jobs)))
         }
         try await service.run()
-        journal.close()
     }
 }

@@ -9,6 +9,7 @@ import RelayJournal
             throw RelayError(.invalidArgument, "usage: order-service FOLDER, where the orders are kept")
         }
         let journal = try EventJournal(directory: CommandLine.arguments[1])
+        defer { journal.close() }
         let orders: SQL = """
             CREATE TABLE orders (orderID INTEGER PRIMARY KEY, article TEXT NOT NULL, count INTEGER NOT NULL)
             """
@@ -29,7 +30,6 @@ import RelayJournal
             }
         }
         try await service.run(alongside: { try await work(service) })
-        journal.close()
     }
     /// Twenty times a second, ten rows: a new order comes, the oldest one goes, eight others change.
     private static func work(_ service: EventService) async throws {

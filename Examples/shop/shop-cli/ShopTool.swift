@@ -52,6 +52,7 @@ import ShopViews
     static func watch(_ relay: EventRelay, _ name: String) async throws {
         let history = OrderHistory { print($0) }
         try history.follow(relay, from: .resuming(name))
-        try await relay.run(keeping: history)
+        try await relay.run()
+        withExtendedLifetime(history) {}
     }
 }

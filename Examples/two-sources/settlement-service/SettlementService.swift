@@ -9,6 +9,7 @@ import Settlements
             throw RelayError(.invalidArgument, "usage: settlement-service FOLDER, where its state is kept")
         }
         let journal = try EventJournal(directory: CommandLine.arguments[1])
+        defer { journal.close() }
         let waiting: SQL = "CREATE TABLE waiting (orderID INTEGER PRIMARY KEY, cents INTEGER NOT NULL)"
         try await journal.migrate("settlements", by: [Migration("waiting", waiting)])
         let service = try EventService(
@@ -28,7 +29,6 @@ import Settlements
         }
         // If one relay gives up, all end.
         try await service.run(following: orders, payments, keeping: placed, received)
-        journal.close()
     }
     /// The first of an order and its payment waits for the other one.
     private static func book(_ orderID: Int64, _ cents: Int64, _ unit: inout UnitOfWork) throws {

@@ -24,6 +24,7 @@ import Settlements
         _ name: String, _ interface: E.Interface.Type, _ folder: String, _ event: @escaping @Sendable (Int64) -> E
     ) async throws where E.Interface.Durability == Durable {
         let journal = try EventJournal(directory: folder)
+        defer { journal.close() }
         try await journal.migrate("source", by: [Migration("numbers", "CREATE TABLE numbers (id INTEGER PRIMARY KEY)")])
         let service = try EventService(name: name, exporting: interface, journal: journal)
         try await service.run(alongside: {
@@ -36,6 +37,5 @@ import Settlements
                 try await Task.sleep(for: .seconds(1))
             }
         })
-        journal.close()
     }
 }

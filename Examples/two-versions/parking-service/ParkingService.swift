@@ -9,6 +9,7 @@ import RelayJournal
             throw RelayError(.invalidArgument, "usage: parking-service FOLDER, where it is kept who parks where")
         }
         let journal = try EventJournal(directory: CommandLine.arguments[1])
+        defer { journal.close() }
         try await journal.migrate("parking", by: migrations)
         let service = try EventService(
             name: "org.example.Parking", exporting: Parking2.self, older: first, journal: journal)
@@ -43,7 +44,6 @@ import RelayJournal
         // The document is new, and the places are not.
         try await service.unitOfWork { unit in try unit.set(freePlaces(&unit)) }
         try await service.run()
-        journal.close()
     }
     private static func freePlaces(_ unit: inout UnitOfWork) throws -> Parking2.FreePlaces {
         let counts: SQL = "SELECT sum(plate IS NULL AND NOT isClosed) FROM places GROUP BY floor ORDER BY floor"

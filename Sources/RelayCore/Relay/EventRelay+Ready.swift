@@ -1,8 +1,8 @@
 extension EventRelay {
-    /// Waits until the relay is in step with its service, for programs that cannot continue without the service.
+    /// Waits until the relay is in step with its service, for programs that cannot continue without the service. It
+    /// activates the relay if that has not been done.
     ///
     /// ```swift
-    /// relay.activate()
     /// try await relay.ready(within: .seconds(5))
     /// ```
     ///
@@ -13,6 +13,7 @@ extension EventRelay {
     /// - Throws: `.timedOut` if that takes longer; the message names what the relay still waits for: the bus, an owner
     ///   of the name, or answers of the service. If the relay has ended, the reason, for example `.notPermitted`.
     public func ready(within limit: Duration = .seconds(25)) async throws {
+        activate()
         let (service, states, core) = (service, states, follower.core)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

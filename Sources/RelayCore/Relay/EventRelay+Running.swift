@@ -19,8 +19,8 @@ extension EventRelay {
     ///   its cancellation for a second.
     /// - Throws: the error of ``State/invalidated(_:)``, since no retry would help. The error of a handler that has ended
     ///   its subscription.
-    /// - Parameter kept: subscriptions, and objects that have some: none of them ends before this returns.
-    public func run(keeping kept: any Sendable...) async throws {
+    /// - Parameter kept: subscriptions, none of which is released before this returns.
+    public func run(keeping kept: Subscription...) async throws {
         defer { withExtendedLifetime(kept) {} }
         try await run()
     }

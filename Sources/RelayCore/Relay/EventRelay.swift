@@ -230,7 +230,7 @@ public final class EventRelay: Sendable {
     ///
     /// - Parameter interface: one of those that this relay was made for.
     /// - Returns: the state; `.unknown` for an interface without a subscription.
-    public func state<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
+    public func availability<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
 
     var timing: RelayTiming { follower.core.timing }
     /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.

@@ -30,7 +30,7 @@ extension RelayError: ProgramFailure {
         if let ownExitCode { return ownExitCode }
         if let cause = cause as? any ProgramFailure { return cause.exitCode }
         return switch code {
-        case .refused: 1
+        case .unknownRefusal: 1
         case .invalidArgument: 64
         case .schemaMismatch: 65
         case .unavailable, .notFound: 69

@@ -55,10 +55,11 @@ extension EventPublisher {
             .async { if let subscriber = weakly.object { await handler(subscriber, EventBox<E>.value(in: $0)) } },
             .async { if let subscriber = weakly.object { await onGap(subscriber, $0) } })
     }
-    /// Ends every subscription of an object, as its release does.
+    /// Ends every subscription of an object, as its release does. A subscription is cancelled.
     ///
     /// - Parameter subscriber: the object.
     public func unsubscribe(_ subscriber: AnyObject) {
+        if let subscription = subscriber as? Subscription { return subscription.cancel() }
         let ended = state.withLock { state in
             state.objects[ObjectIdentifier(subscriber)].map { Array($0.subscriptions.values) } ?? []
         }

@@ -30,7 +30,7 @@ extension EventService {
     /// - Parameter onRefusal: publishes events that report a refusal.
     @_disfavoredOverload  // As `handle` without a journal.
     public func handle<C: Command>(
-        _ type: C.Type, _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> C.Reply,
+        _ type: C.Type, with body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> C.Reply,
         onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
     ) {
         guard let storage = storageOfUnits(for: C.name) else { return }
@@ -45,7 +45,7 @@ extension EventService {
     /// - Parameter body: does the work.
     /// - Parameter onRefusal: publishes events that report a refusal.
     public func handle<C: Command>(
-        _ type: C.Type, _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> Void,
+        _ type: C.Type, with body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> Void,
         onRefusal: @escaping @Sendable (C.Refusal, inout RefusalEvents) throws -> Void = { _, _ in }
     ) where C.Reply == NoReply {
         guard let storage = storageOfUnits(for: C.name) else { return }
@@ -76,7 +76,7 @@ extension EventService {
     /// - Parameter handler: is called with each submission, and returns the state to set.
     public func handleSubmissions<Document: EditableDocument>(
         of type: Document.Type,
-        _ handler: @escaping @Sendable (Submission<Document>, inout UnitOfWork) throws -> Document
+        with handler: @escaping @Sendable (Submission<Document>, inout UnitOfWork) throws -> Document
     ) where Document.Interface.Durability == Durable {
         guard storageOfUnits(for: Document.name) != nil else { return }
         let rule = SubmissionRule<Document>.unit { submission, unit in

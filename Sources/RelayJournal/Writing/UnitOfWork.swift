@@ -28,6 +28,9 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func publish<E: DomainEvent>(_ event: E) throws {
         try engine.publish(event)
     }
+    /// Does not compile: a document is set.
+    @available(*, unavailable, message: "a document is set, not published: unit.set(_:)")
+    public mutating func publish<D: DomainDocument>(_ document: D) throws {}
     /// Sets a document of a durable or a volatile interface. The change leaves after the commit, or never. A state that
     /// is equal to the document's state in this unit publishes nothing.
     ///
@@ -79,6 +82,12 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
         let values = try sql.parameters()
         return try engine.asDomain(sql.text) { try $0.execute(sql.text, values) }
     }
+    /// Does not compile: a text that was put together binds no values.
+    @available(
+        *, unavailable,
+        message: "a statement is SQL: write it as a literal, values as \\(value), parts as SQL of their own"
+    )
+    @_disfavoredOverload public mutating func execute(_ text: String) throws {}
     /// Runs one statement, and makes a value of each row. The statement sees all earlier changes of the unit.
     ///
     /// - Parameter sql: one statement: see ``SQL``.

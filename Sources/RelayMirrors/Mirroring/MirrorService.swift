@@ -26,17 +26,29 @@ package final class MirrorService: Sendable {
     /// - Throws: `.conflict` if another process has the mirror's name or its directory, `.unavailable` for a replica
     ///   that is damaged or has failed. A bus, a carrier or a disk that is away is waited for.
     package func run(onReady: @escaping @Sendable () -> Void = {}) async throws {
-        let replica = try ReplicaJournal(
-            directory: configuration.directory, retention: ReplicaRetention(configuration.retention),
-            faults: configuration.faults, vfs: configuration.vfs, onNotice: configuration.onNotice)
-        defer { replica.close() }
         do {
+            let replica = try await opened()
+            defer { replica.close() }
             // On threads that a commit may hold, and that a message's own thread can stand in for.
             try await withTaskExecutorPreference(HandlerThreads.own) {
                 // Again with each interface that the origin has got since.
                 while true { try await follow(replica, onReady) }
             }
         } catch  where Task.isCancelled {}
+    }
+    /// Waits for a disk that has no room to open it.
+    private func opened() async throws -> ReplicaJournal {
+        while true {
+            do {
+                return try ReplicaJournal(
+                    directory: configuration.directory, retention: ReplicaRetention(configuration.retention),
+                    faults: configuration.faults, vfs: configuration.vfs, onNotice: configuration.onNotice)
+            } catch .storageFull {
+                let trouble = "the replica in \(configuration.directory) cannot be opened: the disk is full"
+                figures.withLock { $0.trouble = trouble }
+            }
+            try await Task.sleep(for: configuration.timing.retry)
+        }
     }
     /// Returns when there is another interface to follow.
     private func follow(_ replica: ReplicaJournal, _ onReady: @escaping @Sendable () -> Void) async throws {

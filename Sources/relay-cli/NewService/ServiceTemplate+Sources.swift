@@ -112,10 +112,8 @@ extension ServiceTemplate {
                 let manager = ServiceManager()
                 let log = SystemLog()
                 let report: @Sendable (Notice) -> Void = { notice in
-                    // systemd's log, or a line on stderr.
-                    if log?.write(notice) == true { return }
-                    let line = Array("\(notice.kind.rawValue): \(notice)\n".utf8)
-                    _ = write(STDERR_FILENO, line, line.count)
+                    // systemd's log with its fields, or a line on stderr.
+                    if log?.write(notice) != true { Notice.log(notice) }
                 }
                 // A run that was started on demand may have to wait until the last one has closed the journal.
                 let journal = try await manager.extendingTimeout {

@@ -43,7 +43,7 @@ import Testing
         #expect(end(Own(exitCode: 3)).code == 3 && end(Own(exitCode: 3)).message == "as told")
         for code: Int32 in [0, -1, 256, .min, .max] { #expect(end(Own(exitCode: code)).code == 70) }
         #expect(end(Plain()).code == 70 && end(Plain()).message == "plain")
-        #expect(end(RelayError(.refused, "why")).code == 1)
+        #expect(end(RelayError(.unknownRefusal, "why")).code == 1)
         // What lies beneath knows better.
         #expect(end(RelayError(.unavailable, "damaged", cause: Own(exitCode: 65))).code == 65)
     }

@@ -74,6 +74,14 @@ private final class PlaceRecorder: Sendable {
         #expect(await eventually { view.numbers == [1, 2, 4] })
         publisher.unsubscribe(View())
     }
+    @Test("a subscription that is given to unsubscribe is cancelled") func subscriptionGiven() {
+        let publisher = EventPublisher(delivery: .immediate)
+        let subscription = publisher.subscribe(to: Numbered.self) { _ in
+        } onGap: { _ in
+        }
+        publisher.unsubscribe(subscription)
+        #expect(!subscription.isActive)
+    }
     @Test("an object is held weakly, and pruned when it is gone")
     @MainActor func heldWeakly() async {
         let publisher = EventPublisher()

@@ -63,7 +63,7 @@ private final class Opened: Sendable {
         let relay = try EventRelay(
             following: Self.name, at: "kitchen", on: office.bus, interfaces: Minutes1.self)
         let seen = Mutex<Int64>(0)
-        let states = try relay.states(of: Minutes1.Agenda.self)
+        let states = try relay.snapshots(of: Minutes1.Agenda.self)
         relay.activate()
         let watching = Task {
             for try await present in states { seen.withLock { $0 = present.state.counts["a"] ?? 0 } }

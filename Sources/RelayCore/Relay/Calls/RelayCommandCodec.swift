@@ -86,7 +86,8 @@ final class TypedCommandCodec<C: Command>: RelayCommandCodec {
         if let refusal = C.Refusal(errorName: errorName, message: remote.message) { return .refused(refusal) }
         return .failed(
             RelayError(
-                .refused, "\(name) was refused as \(errorName), which this program does not know: \(remote.message)",
+                .unknownRefusal,
+                "\(name) was refused as \(errorName), which this program does not know: \(remote.message)",
                 cause: remote))
     }
 }

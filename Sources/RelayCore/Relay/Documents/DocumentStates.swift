@@ -1,4 +1,4 @@
-/// What `states(of:)` returns.
+/// What `snapshots(of:)` returns.
 struct DocumentStates<Document: DomainDocument>: AsyncSequence, Sendable {
     typealias Element = VersionedState<Document>
     typealias Failure = RelayError

@@ -5,7 +5,7 @@ extension EventRelay {
     /// The present state of a document, then each later state, as a sequence.
     ///
     /// ```swift
-    /// for try await present in try relay.states(of: Inventory.self) { print(present.state.boxes.count) }
+    /// for try await present in try relay.snapshots(of: Inventory.self) { print(present.state.boxes.count) }
     /// ```
     ///
     /// The sequence begins when it is created.
@@ -20,7 +20,7 @@ extension EventRelay {
     /// - Returns: the sequence. It throws what no retry can fix: `.schemaMismatch` for a document of another version,
     ///   `.notFound`, `.notPermitted`.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
-    public func states<Document: DomainDocument>(
+    public func snapshots<Document: DomainDocument>(
         of document: Document.Type
     ) throws -> some AsyncSequence<VersionedState<Document>, RelayError> & Sendable {
         let handOver = HandOver<VersionedState<Document>>()

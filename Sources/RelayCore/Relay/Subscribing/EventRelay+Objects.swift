@@ -62,10 +62,14 @@ extension EventRelay {
             .init { try await handler(weakly.held(), $0.0) },
             .init { try await onGap(weakly.held(), $0) })
     }
-    /// Ends all subscriptions of an object at this relay, as the object's release does.
+    /// Ends all subscriptions of an object at this relay and at its ``publisher``, as the object's release does. A
+    /// subscription is cancelled.
     ///
     /// - Parameter subscriber: the object.
-    public func unsubscribe(_ subscriber: AnyObject) { objects.remove(subscriber) }
+    public func unsubscribe(_ subscriber: AnyObject) {
+        objects.remove(subscriber)
+        publisher.unsubscribe(subscriber)
+    }
 
     private func subscribe<S: AnyObject, Followed: Subscribable>(
         _ subscriber: S, _ type: Followed.Type, _ start: StreamPosition, _ buffer: EventBuffer, _ route: DeliveryRoute,

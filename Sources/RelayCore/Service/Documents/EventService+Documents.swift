@@ -21,7 +21,7 @@ extension EventService {
     /// The handler returns the state to set, which need not be the submitted one. The caller receives a `Refusal` of
     /// the document as it is, and other errors as with ``handle(_:with:)``. The handler is called only for a state that
     /// is based on the present version. It must change nothing, because the version is compared once more afterwards.
-    /// To change other state in the same transaction, use `handleSubmissions(of:_:)` of RelayJournal.
+    /// To change other state in the same transaction, use `handleSubmissions(of:with:)` of RelayJournal.
     ///
     /// - Parameter type: the document.
     /// - Parameter handler: is called with each submission, and returns the state to set.

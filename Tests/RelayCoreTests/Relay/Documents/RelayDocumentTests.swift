@@ -42,7 +42,7 @@ import Testing
             try relay.follow(Rules.self, into: local) { _ in },
             try relay.follow(Rules.self, into: optional) { _ in }
         )
-        let stream = try relay.states(of: Rules.self)
+        let stream = try relay.snapshots(of: Rules.self)
         relay.activate()
         #expect(await eventually { closure.count == 1 && view.shown.count == 2 && seen.count == 2 })
         for number in 4...10 {
@@ -193,12 +193,12 @@ import Testing
         }
         let relay = try EventRelay(following: Office.name, on: office.bus.bus, interfaces: Later1.self)
         relay.activate()
-        let changed = try relay.states(of: Later1.Board.self)
-        let missing = try relay.states(of: Later1.Missing.self)
+        let changed = try relay.snapshots(of: Later1.Board.self)
+        let missing = try relay.snapshots(of: Later1.Missing.self)
         await #expect(throws: RelayError.self) { for try await _ in changed {} }
         await #expect(throws: RelayError.self) { for try await _ in missing {} }
         await #expect(throws: RelayError.self) { try await relay.snapshot(of: Later1.Missing.self) }
-        #expect(throws: RelayError.self) { try relay.states(of: Rules.self) }
+        #expect(throws: RelayError.self) { try relay.snapshots(of: Rules.self) }
         try await office.stop()
     }
     @Test("a sequence ends when it is cancelled, with its task, and with its relay")
@@ -206,7 +206,7 @@ import Testing
         let office = try await Office()
         let relay = try relay(office)
         relay.activate()
-        let (ended, inTask) = (try relay.states(of: Rules.self), try relay.states(of: Rules.self))
+        let (ended, inTask) = (try relay.snapshots(of: Rules.self), try relay.snapshots(of: Rules.self))
         let taken = Log<Int64>()
         let task = Task {
             for try await _ in inTask { taken.add(1) }

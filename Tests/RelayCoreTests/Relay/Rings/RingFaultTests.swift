@@ -46,7 +46,7 @@ import RelayInspection
     func refused()
         async throws
     {
-        let played = try await PlayedRing()
+        let played = try await PlayedRing(timing: RelayTiming { $0.ringPlace = .milliseconds(100)...(.seconds(1)) })
         let (log, service) = (played.log, played.service)
         service.refuseRings(.max)
         log.relay.activate()
@@ -68,7 +68,11 @@ import RelayInspection
     }
     @Test("a relay that did not get the ring that it was given while signals came gives it back, and attaches again")
     func lost() async throws {
-        let played = try await PlayedRing(timing: RelayTiming { $0.answer = .seconds(1) })
+        // While the answer is awaited, the event has to be published: a busy machine may take seconds for that.
+        let played = try await PlayedRing(
+            timing: RelayTiming {
+                ($0.answer, $0.ringPlace) = (.seconds(10), .milliseconds(100)...(.seconds(1)))
+            })
         let (log, service) = (played.log, played.service)
         service.refuseRings(.max)
         log.relay.activate()

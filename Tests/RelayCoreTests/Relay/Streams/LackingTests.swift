@@ -70,7 +70,7 @@ enum Older: Sendable {
         var subscriptions = [
             log.states(relay), log.interfaces(relay), log.events(relay, Said.self), log.events(relay, Older.Sold.self),
         ]
-        #expect(relay.state(of: Plain1.self) == .unknown && relay.state(of: Older.Shop1.self) == .unknown)
+        #expect(relay.availability(of: Plain1.self) == .unknown && relay.availability(of: Older.Shop1.self) == .unknown)
         relay.activate()
         let old = try EventService(name: Self.name, on: bus.bus, exporting: Older.Shop1.self)
         let first = await running(old)
@@ -78,11 +78,11 @@ enum Older: Sendable {
         #expect(await log.wait(for: "Plain1 missing"))
         #expect(await log.wait(for: "active"))
         #expect(await log.wait(for: "Shop1 available"))
-        guard case .missing(let reason) = relay.state(of: Plain1.self) else {
-            Issue.record("\(relay.state(of: Plain1.self))")
+        guard case .missing(let reason) = relay.availability(of: Plain1.self) else {
+            Issue.record("\(relay.availability(of: Plain1.self))")
             return
         }
-        #expect(reason.contains(Plain1.name) && relay.state(of: Older.Shop1.self) == .available)
+        #expect(reason.contains(Plain1.name) && relay.availability(of: Older.Shop1.self) == .available)
         let told = log.all.filter { $0.hasPrefix("Said: schemaMismatch") }
         #expect(told.count == 1 && told[0].contains(Plain1.name), "\(log.all)")
         // The rest goes on.
@@ -100,12 +100,12 @@ enum Older: Sendable {
         try await first.value
         #expect(await log.wait(for: "interrupted"))
         #expect(log.count("Plain1 unknown") == 1 && log.count("Shop1 unknown") == 1)
-        #expect(relay.state(of: Plain1.self) == .unknown)
+        #expect(relay.availability(of: Plain1.self) == .unknown)
         let new = try EventService(name: Self.name, on: bus.bus, exporting: Plain1.self, Older.Shop1.self)
         let second = await running(new)
         #expect(await log.wait(for: "active", count: 2))
         #expect(await log.wait(for: "Plain1 available"))
-        #expect(relay.state(of: Plain1.self) == .available && log.count("Plain1 missing") == 1)
+        #expect(relay.availability(of: Plain1.self) == .available && log.count("Plain1 missing") == 1)
         try new.publish(Said(thread: 0, number: 1))
         #expect(await log.wait(for: "Said"))
         #expect(await later.wait(for: "Said"))
@@ -126,10 +126,10 @@ enum Older: Sendable {
         service.ignoreAttaches()
         relay.activate()
         #expect(await log.wait(for: "Plain1 available"))
-        #expect(relay.state(of: Plain1.self) == .available)
+        #expect(relay.availability(of: Plain1.self) == .available)
         service.vanish()
         #expect(await log.wait(for: "Plain1 unknown"))
-        #expect(relay.state(of: Plain1.self) == .unknown)
+        #expect(relay.availability(of: Plain1.self) == .unknown)
         // The relay's own state is what it was.
         #expect(log.count("active") == 0 && log.count("interrupted") == 0)
         withExtendedLifetime(subscriptions) {}

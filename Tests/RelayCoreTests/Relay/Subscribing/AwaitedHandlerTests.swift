@@ -217,6 +217,37 @@ private final class HeldExecutor: SerialExecutor {
         #expect(event.number == 2, "the handler of 1 returned")
         try await desk.stop()
     }
+    private final class Watcher: Sendable { let seen = Log<String>() }
+    private struct Rung: Event {}
+    @Test("unsubscribe ends what an object has at the relay and at its publisher") func unsubscribed() async throws {
+        let desk = try await OrderDesk()
+        let relay = try desk.relay()
+        let watcher = Watcher()
+        try relay.subscribe(watcher, to: OrderPlaced.self, from: .beginning) { watcher, _ in
+            watcher.seen.add("placed")
+        } onGap: { _, _ in
+        }
+        relay.publisher.subscribe(watcher, to: Rung.self) { watcher, _ in
+            watcher.seen.add("rung")
+        } onGap: { _, _ in
+        }
+        try await relay.ready()
+        try await desk.publish(1...1)
+        relay.publisher.publish(Rung())
+        #expect(await eventually { watcher.seen.count == 2 })
+        relay.unsubscribe(watcher)
+        let numbers = Log<Int64>()
+        let later = try relay.subscribe(to: OrderPlaced.self, from: .beginning) { event in
+            numbers.add(event.number)
+        } onGap: { _ in
+        }
+        relay.publisher.publish(Rung())
+        try await desk.publish(2...2)
+        #expect(await eventually { numbers.values == [1, 2] })
+        #expect(watcher.seen.count == 2)
+        later.cancel()
+        try await desk.stop()
+    }
     @Test("run(keeping:) holds a subscription that nobody else holds, until it returns") func keeping() async throws {
         let desk = try await OrderDesk()
         let relay = try desk.relay()
