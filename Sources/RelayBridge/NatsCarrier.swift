@@ -170,6 +170,8 @@ private final class NatsChannelConnection: MirrorSink {
             let reading = try await ask("cannot wait for messages") { [self] (_, _) throws(NatsFailure) in
                 try self.reading(from: number + 1)
             }
+            // Whoever has cancelled this may have its bell there by now.
+            try checkWait()
             reading.ring(nil)
             while state.withLock({ $0.isFresh(.now) }) {
                 if let last = reading.last, last > number { return }

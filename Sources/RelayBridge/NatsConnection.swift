@@ -1,6 +1,7 @@
 import CNats
 import Glibc
 import RelayCore
+import RelayMirrors
 
 /// A connection to a server, with JetStream's context. It never reconnects: what a server forgot when it died ends the
 /// connection, as MIRRORS.md asks.
@@ -133,8 +134,10 @@ final class NatsConnection: Sendable {
         defer { jsStreamInfo_Destroy(info) }
         guard let info = info?.pointee else { return nil }
         let state = info.State
+        // Further than any server comes: what is above is no number of a message.
+        let last = min(state.LastSeq, MirrorHeader.lastSequence)
         return StreamState(
-            first: state.Msgs == 0 ? state.LastSeq + 1 : state.FirstSeq, last: state.LastSeq, made: info.Created)
+            first: state.Msgs == 0 ? last + 1 : min(state.FirstSeq, last + 1), last: last, made: info.Created)
     }
     /// Makes a stream, if there is none of its name.
     func make(_ stream: String, _ subjects: String, _ settings: NatsSettings) throws(NatsFailure) {

@@ -97,7 +97,7 @@ final class NatsReading: Sendable {
         defer { jsMsgMetaData_Destroy(data) }
         let found = NatsMessage(message, number: data?.pointee.Sequence.Stream ?? 0)
         // What is no message of a stream is nobody's.
-        guard status == NATS_OK else { return }
+        guard status == NATS_OK, found.number <= MirrorHeader.lastSequence else { return }
         Unmanaged<Inbox>.fromOpaque(closure).takeUnretainedValue().add(found, isLast: data?.pointee.NumPending == 0)
     }
 

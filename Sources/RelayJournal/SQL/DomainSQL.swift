@@ -52,7 +52,8 @@ final class DomainSQL {
         if statement.parameterCount != values.count {
             throw SQLiteError(
                 code: SQLITE_RANGE,
-                message: "\(values.count) values for \(statement.parameterCount) parameters")
+                message:
+                    "\(values.count) values for \(statement.parameterCount) parameters: a value stands without quotes")
         }
         if isDefining {
             try define { () throws(SQLiteError) in try statement.rows(values, row) }

@@ -8,7 +8,7 @@ import RelayCore
 /// ```
 ///
 /// A `String` that is put together at run time is no statement, so that no text of others can become part of one. Where the
-/// text itself must vary, as with the name of a table, interpolate it as `\(verbatim: name)`.
+/// text itself must vary, as with the name of a table or the column of an ORDER BY, interpolate it as `\(verbatim: name)`.
 public struct SQL: ExpressibleByStringInterpolation, Sendable {
     let text: String
     private let values: Result<[SQLValue], RelayError>

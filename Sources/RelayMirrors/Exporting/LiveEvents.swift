@@ -27,7 +27,9 @@ struct LiveEvents {
 
     /// Copies the body only where it is of use: what came before the journal is asked is in its answer.
     mutating func add(_ name: @autoclosure () -> String, _ body: UnsafeRawBufferPointer) {
-        guard let stamp = Stamp(endOf: body, epoch: 0) else { return ask() }
+        guard let stamp = Stamp(endOf: body, epoch: 0), stamp.sequence <= MirrorHeader.lastSequence else {
+            return ask()
+        }
         head = stamp.sequence
         if mustAsk { return }
         let follows = events.last.map { stamp.sequence == $0.sequence + 1 } ?? true

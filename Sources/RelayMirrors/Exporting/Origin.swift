@@ -72,6 +72,15 @@ struct Origin: Sendable {
         pages = OriginPages(connection, path, hasReplays: attachment.details.features.contains(.replays))
         runs = try await Self.runs(of: connection, path)
         journal = attachment.details.journal == 0 ? runs.first?.epoch ?? epoch : attachment.details.journal
+        var first: UInt64 = 1
+        for run in runs {
+            if run.first < first || run.first > MirrorHeader.lastSequence || oldest > MirrorHeader.lastSequence {
+                throw RelayError(
+                    .schemaMismatch,
+                    "\(connection.service) reports a run from #\(run.first) on, and #\(oldest) as the oldest event")
+            }
+            first = run.first
+        }
         if runs.last?.epoch != epoch || connection.owner != owner {
             throw RelayError(.unavailable, "\(connection.service) was restarted while it was asked for its runs")
         }
@@ -131,8 +140,8 @@ struct Origin: Sendable {
                     schemas: prefaces.first?.value.count ?? 0, capacity: capacity)
             } event: { event in
                 let body = answer.bytes(event.body, from: 0)
-                guard let stamp = Stamp(endOf: body, epoch: epoch) else {
-                    throw RelayError(.schemaMismatch, "\(connection.service) sent an event without a stamp")
+                guard let stamp = Stamp(endOf: body, epoch: epoch), stamp.sequence <= MirrorHeader.lastSequence else {
+                    throw RelayError(.schemaMismatch, "\(connection.service) sent an event without a valid stamp")
                 }
                 since = since ?? stamp.publishedAt
                 if pages.append(stamp.sequence, schema: event.schema, body: body) { return }
@@ -175,6 +184,9 @@ struct Origin: Sendable {
         snapshot.schemas = schemas
         snapshot.last = try await connection.ask("Barrier", at: path, returning: Stream1.headSignature) {
             try Stream1.readHead(&$0).last
+        }
+        if let last = snapshot.last.values.max(), last > MirrorHeader.lastSequence {
+            throw RelayError(.schemaMismatch, "\(connection.service) reports #\(last) as the last event")
         }
         for document in contract.documents {
             let state = try await connection.ask(

@@ -13,6 +13,14 @@ final class OriginConnection: BusHandler {
         var ring: Int?
         /// Counts the rings.
         var rings = 0
+        /// The owner's present ring, which outlives an attachment.
+        var reader: OriginRing?
+        /// The owner's wait page. Sealed, it cannot be mapped again.
+        var waiter: RingWaiter?
+        /// The owner's ring was damaged: signals are read from then on.
+        var isDamaged = false
+        /// A thread maps what an owner has handed out. One that holds its page for ever costs this one thread.
+        var isMapping = false
     }
     private let state = Mutex(State())
     let service: String
@@ -71,7 +79,7 @@ final class OriginConnection: BusHandler {
             defer { state.owner = owner }
             if state.owner == owner { return false }
             state.live.ask()
-            state.ring = nil
+            (state.ring, state.reader, state.waiter, state.isDamaged) = (nil, nil, nil, false)
             return true
         }
         if isNew { bell.ring() }
@@ -88,12 +96,39 @@ final class OriginConnection: BusHandler {
 
     // MARK: The ring
 
+    enum RingState {
+        case none, damaged
+        case present(OriginRing)
+    }
+    /// What there is of the owner's ring.
+    var ringState: RingState {
+        state.withLock { state in
+            if state.isDamaged { return .damaged }
+            guard let reader = state.reader, state.ring == reader.number else { return .none }
+            return .present(reader)
+        }
+    }
+    func keep(_ reader: OriginRing) {
+        state.withLock { state in if state.ring == reader.number { state.reader = reader } }
+    }
+    /// False: a thread does already.
+    func beginMapping() -> Bool {
+        state.withLock { state in
+            defer { state.isMapping = true }
+            return !state.isMapping
+        }
+    }
+    func endMapping() { state.withLock { $0.isMapping = false } }
+    /// The wait page of an owner, if it was mapped before.
+    func waiter(of sender: String) -> RingWaiter? {
+        state.withLock { $0.owner == sender ? $0.waiter : nil }
+    }
     /// Events come by a ring from now on. Returns its number; nil: its sender is not the owner any more.
-    func beginRing(of sender: String) -> Int? {
+    func beginRing(of sender: String, sleepingOn waiter: RingWaiter) -> Int? {
         state.withLock { state in
             guard state.owner == sender else { return nil }
             state.rings += 1
-            state.ring = state.rings
+            (state.ring, state.waiter) = (state.rings, waiter)
             return state.rings
         }
     }
@@ -105,11 +140,11 @@ final class OriginConnection: BusHandler {
             body.withUnsafeBytes { state.live.add(name, $0) }
         }
     }
-    /// Signals bring events again.
-    func endRing(_ number: Int) {
+    /// Signals bring events again, once the origin was attached to anew.
+    func endRing(_ number: Int, isDamaged: Bool) {
         state.withLock { state in
             guard state.ring == number else { return }
-            state.ring = nil
+            (state.ring, state.isDamaged) = (nil, isDamaged)
             state.live.ask()
         }
         bell.ring()

@@ -32,6 +32,9 @@ final class OriginPages: Sendable {
             defer { reader.position = reader.count }
             return try PageReader.trailer(reader)
         }
+        for number in [page.through, page.head, page.oldest] where number > MirrorHeader.lastSequence {
+            throw RelayError(.schemaMismatch, "\(connection.service) sent a page with the sequence \(number)")
+        }
         if page.through > sequence, page.through < page.head {
             let next = Task(executorPreference: HandlerThreads.own) { try await self.fetch(page.through) }
             ahead.withLock { $0 = (page.through, next) }

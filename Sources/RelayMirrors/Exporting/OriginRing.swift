@@ -5,7 +5,8 @@ import Synchronization
 /// An origin's ring, which brings an exporter its live events without the bus, on a thread of its own.
 ///
 /// That thread also does what the exporter does with an event: nobody else has to be woken for it. It runs until the ring
-/// ends, or this is released.
+/// ends, or this is released: by the connection, when the origin has another owner. Who attaches again in between goes on
+/// with it.
 final class OriginRing: Sendable {
     /// What ends the thread.
     private final class Line: Sendable {
@@ -32,6 +33,12 @@ final class OriginRing: Sendable {
             return waiting != nil
         }
     }
+    /// What an origin has handed out, until it is mapped: its descriptors are closed then.
+    private final class Handout: Sendable {
+        private let reply: Mutex<BusReply?>
+        init(_ reply: BusReply) { self.reply = Mutex(reply) }
+        func take() -> BusReply? { reply.withLock { $0.take() } }
+    }
     /// What the payloads of one event are.
     private struct Kind {
         let name: String
@@ -39,9 +46,11 @@ final class OriginRing: Sendable {
     }
     /// So long the origin may hold its wait page: its lock is the origin's, too.
     private static let patience = Duration.seconds(5)
+    /// Between two looks whether anybody is to be told of what came.
+    private static let batch = 256
     private let line: Line
     /// Which one of its connection's.
-    private let number: Int
+    let number: Int
 
     private init(_ line: Line, _ number: Int) { (self.line, self.number) = (line, number) }
     deinit { line.end() }
@@ -56,9 +65,24 @@ final class OriginRing: Sendable {
         _ connection: OriginConnection, at path: String, _ schemas: [String: EventSchema]
     ) async -> OriginRing? {
         guard connection.passesDescriptors else { return nil }
+        switch connection.ringState {
+        case .present(let ring): return ring
+        case .damaged:
+            await connection.closeRing(at: path)
+            return nil
+        case .none: break
+        }
+        guard connection.beginMapping() else { return nil }
         do throws(RelayError) {
-            let reply = try await connection.openRing(at: path)
-            if let ring = await begin(reply, connection, schemas) { return ring }
+            let reply: BusReply
+            do throws(RelayError) { reply = try await connection.openRing(at: path) } catch {
+                connection.endMapping()
+                throw error
+            }
+            if let ring = await begin(reply, connection, schemas) {
+                connection.keep(ring)
+                return ring
+            }
         } catch {
             if error.code == .notFound { return nil }
         }
@@ -69,40 +93,59 @@ final class OriginRing: Sendable {
     private static func begin(
         _ reply: BusReply, _ connection: OriginConnection, _ schemas: [String: EventSchema]
     ) async -> OriginRing? {
-        guard reply.signature == "hh", reply.descriptors.count == 2 else { return nil }
-        let line = Line()
+        guard reply.signature == "hh", reply.descriptors.count == 2 else {
+            connection.endMapping()
+            return nil
+        }
+        let (line, handout) = (Line(), Handout(reply))
         let number = await withCheckedContinuation { continuation in
             let answer = Answer(continuation)
             do throws(SystemError) {
                 try OwnThread.start("relay-ring") { [weak connection] in
-                    guard let (area, waiter) = try? map(reply), let number = connection?.beginRing(of: reply.sender)
+                    let mapped = map(handout, connection)
+                    connection?.endMapping()
+                    guard let (area, waiter, sender) = mapped,
+                        let number = connection?.beginRing(of: sender, sleepingOn: waiter)
                     else {
                         _ = answer.give(nil)
                         return
                     }
                     line.sleeps(on: waiter)
+                    // From here on it misses nothing, and the attachment that waits for the answer asks for what was before.
+                    let kinds = kinds(area.header.events, schemas)
+                    var reader = RingReader(area, after: 0, atTail: true)
+                    var isDamaged = false
                     // Too late, it is not wanted any more.
                     if answer.give(number) {
-                        read(area, kinds(area.header.events, schemas), waiter, line, { connection }, number)
+                        isDamaged = read(area, &reader, kinds, waiter, line, { connection }, number)
                     }
-                    connection?.endRing(number)
+                    connection?.endRing(number, isDamaged: isDamaged)
                 }
                 OwnTimer(after: patience) { _ = answer.give(nil) }
-            } catch { _ = answer.give(nil) }
+            } catch {
+                connection.endMapping()
+                _ = answer.give(nil)
+            }
         }
         return number.map { OriginRing(line, $0) }
     }
-    /// Waits as long as the origin holds the page's lock.
-    private static func map(_ reply: BusReply) throws(RelayError) -> (RingArea, RingWaiter) {
-        let area = try reply.descriptors[0].withNumber { number throws(RelayError) in
-            try RingArea(receiving: number)
-        }
-        let waiter = try reply.descriptors[1].withNumber { number throws(RelayError) in
-            let waiter = try RingWaiter(receiving: number)
-            if !WaitPage.seal(number) { throw RelayError(.unavailable, "the origin's wait page cannot be sealed") }
-            return waiter
-        }
-        return (area, waiter)
+    /// Waits as long as the origin holds the page's lock. nil: it cannot be mapped.
+    private static func map(
+        _ handout: Handout, _ connection: OriginConnection?
+    ) -> (RingArea, RingWaiter, sender: String)? {
+        guard let reply = handout.take() else { return nil }
+        do throws(RelayError) {
+            let area = try reply.descriptors[0].withNumber { number throws(RelayError) in
+                try RingArea(receiving: number)
+            }
+            if let present = connection?.waiter(of: reply.sender) { return (area, present, reply.sender) }
+            let waiter = try reply.descriptors[1].withNumber { number throws(RelayError) in
+                let waiter = try RingWaiter(receiving: number)
+                if !WaitPage.seal(number) { throw RelayError(.unavailable, "the origin's wait page cannot be sealed") }
+                return waiter
+            }
+            return (area, waiter, reply.sender)
+        } catch { return nil }
     }
     /// By the ring's numbers; nil: nobody can read it.
     private static func kinds(_ events: [RingEvent], _ schemas: [String: EventSchema]) -> [Kind?] {
@@ -116,33 +159,31 @@ final class OriginRing: Sendable {
 
     // MARK: The thread
 
+    /// Returns whether the ring is damaged: of that nothing is of use.
     private static func read(
-        _ area: RingArea, _ kinds: [Kind?], _ waiter: RingWaiter, _ line: Line, _ connection: () -> OriginConnection?,
-        _ number: Int
-    ) {
-        var reader = RingReader(area, after: 0, atTail: true)
+        _ area: RingArea, _ reader: inout RingReader, _ kinds: [Kind?], _ waiter: RingWaiter, _ line: Line,
+        _ connection: () -> OriginConnection?, _ number: Int
+    ) -> Bool {
         let watch = RingWatch(area)
         while !line.isOver, let connection = connection() {
             do throws(RingFault) {
-                guard let hasNews = try drain(&reader, kinds, connection, number) else { return }
+                guard let hasNews = try drain(&reader, kinds, connection, number) else { return false }
                 watch.read(to: reader.position)
                 if hasNews {
                     waiter.report(reader.sequence, ringIndex: area.header.ringIndex)
                     HandlerThreads.own.runningJob { connection.bell.ring() }
                 }
-            } catch {
-                // Of a damaged ring nothing is of use: signals are, once it is attached to again.
-                return
-            }
+            } catch { return true }
             _ = waiter.wait { watch.hasNews }
         }
+        return false
     }
-    /// Returns whether there was anything; nil: the ring has ended.
+    /// Returns whether there was anything; nil: the ring has ended. What has no end in sight is brought in batches.
     private static func drain(
         _ reader: inout RingReader, _ kinds: [Kind?], _ connection: OriginConnection, _ number: Int
     ) throws(RingFault) -> Bool? {
         var hasNews = false
-        while true {
+        for _ in 0..<batch {
             switch try reader.next() {
             case .record(let kind, let stamp):
                 hasNews = true
@@ -160,6 +201,7 @@ final class OriginRing: Sendable {
             case .ended: return nil
             }
         }
+        return true
     }
     /// A signal's; nil: the payload is not what the origin has reported.
     private static func body(_ payload: UnsafeRawBufferPointer, _ stamp: Stamp, _ kind: Kind) -> [UInt8]? {

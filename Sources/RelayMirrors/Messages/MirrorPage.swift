@@ -123,7 +123,7 @@ package struct MirrorPageWriter: Sendable {
     /// - Parameter body: a signal's whole body.
     package mutating func append(_ sequence: UInt64, schema: UInt32, body: UnsafeRawBufferPointer) -> Bool {
         if let sequences {
-            let isNext = sequence == sequences.upperBound + 1
+            let isNext = sequences.upperBound < sequence && sequence - sequences.upperBound == 1
             if !isNext || message.count - start + body.count + 8 > MirrorMessage.bodySize { return false }
             self.sequences = sequences.lowerBound...sequence
         } else {

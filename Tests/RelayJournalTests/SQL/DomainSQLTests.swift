@@ -14,6 +14,14 @@ import Testing
             return nil
         } catch { return (error as? RelayError)?.code }
     }
+    @Test("a value between quotes is refused, with what to write") func quoted() async throws {
+        let ledger = try Ledger(TestFolder())
+        let title = "Lamp"
+        let error = await #expect(throws: RelayError.self) {
+            try await ledger.journal.unitOfWork { try $0.query("SELECT '\(title)'", as: String.self) }
+        }
+        #expect(error?.code == .invalidArgument && error?.message.contains("a value stands without quotes") == true)
+    }
     @Test(
         "may not touch what is the journal's",
         arguments: [

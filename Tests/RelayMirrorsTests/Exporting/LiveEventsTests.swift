@@ -24,6 +24,12 @@ import RelayWire
         }
     }
 
+    @Test("G8: a sequence that no journal reaches is a doubt", .tags(.g8)) func beyondAll() {
+        var live = LiveEvents()
+        _ = live.take(after: 0)
+        for sequence in [UInt64(7), .max, .max, 9] { add(&live, body(sequence)) }
+        #expect(text(live.take(after: 6)) == "ask" && live.head == 9)
+    }
     /// A journal, signals of which any may be lost, and an exporter: in every interleaving of a few steps.
     @Test("whatever is lost on the way, each event is taken once, in order", .tags(.g1)) func everyInterleaving() {
         struct Site {

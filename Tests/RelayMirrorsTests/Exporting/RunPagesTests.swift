@@ -22,6 +22,47 @@ import RelayWire
             try Stream1.readRuns(&reader)
         }
     }
+    @Test("who attaches again goes on with the ring, also where the origin had ended it") func ringAgain() async throws
+    {
+        let loop = try BusLoop(name: "rings")
+        try await press.restart()
+        let connection = try await OriginConnection.open(
+            press.bus.bus, on: loop, service: ExportedPress.service, interface: Press1.name, Bell(), ExporterTiming())
+        var last: UInt64 = 0
+        for round in 0..<4 {
+            // With each round the former attachment is released.
+            let origin = try await Origin(connection, Press1.name)
+            #expect(!origin.isCutOff)
+            _ = connection.live(after: last)
+            try await press.print(1)
+            last = try await press.history(of: Press1.name).head
+            let expected = last
+            #expect(await eventually { connection.liveHead == expected })
+            if case .nothing = connection.live(after: last - 1) { Issue.record("no event in round \(round)") }
+            let transports = await press.transports(of: Press1.name)
+            #expect(transports["ring"]?.subscribers == 1 && transports["signal"]?.subscribers == 0, "\(transports)")
+            // As an origin that has ended its ring, or one whose reader has given up.
+            if round == 1 || round == 2, case .present(let ring) = connection.ringState {
+                connection.endRing(ring.number, isDamaged: false)
+                #expect(origin.isCutOff)
+            }
+        }
+        // Of a damaged one nothing is of use: the origin is told so, and sends signals.
+        guard case .present(let ring) = connection.ringState else {
+            Issue.record("no ring")
+            return
+        }
+        connection.endRing(ring.number, isDamaged: true)
+        let origin = try await Origin(connection, Press1.name)
+        #expect(!origin.isCutOff)
+        #expect(await eventually { await press.transports(of: Press1.name)["ring"]?.subscribers ?? 0 == 0 })
+        _ = connection.live(after: last)
+        try await press.print(1)
+        last = try await press.history(of: Press1.name).head
+        let expected = last
+        #expect(await eventually { connection.liveHead == expected })
+        loop.stop()
+    }
     @Test("every run comes once, oldest first, also those without events, however small the pages are")
     func pages() async throws {
         let loop = try BusLoop(name: "runs")

@@ -167,6 +167,14 @@ import RelayWire
         #expect(throws: RelayError.self) { try pages.take([:]) }
     }
 
+    @Test("G8: a sequence with no next one ends a page", .tags(.g8)) func lastOfAll() {
+        var pages = MirrorPageWriter(epoch: 3, journal: 2, writer: 8)
+        let taken = [UInt64.max, .max, 1].map { sequence in
+            [UInt8](repeating: 0, count: 24).withUnsafeBytes { pages.append(sequence, schema: 4, body: $0) }
+        }
+        #expect(taken == [true, false, false])
+    }
+
     @Test("a snapshot reads as it was written, in one part or in many", arguments: [(1, 5), (3, 200 << 10)])
     func snapshot(documents: Int, size: Int) throws {
         let snapshot = Self.snapshot(documents: documents, size: size)
