@@ -97,7 +97,6 @@ extension ServiceTemplate {
         "Sources/@PROGRAM@/@MODULE@Service.swift": #"""
         import @MODULE@
         import @MODULE@Domain
-        import Glibc
         import RelayCore
         import RelayJournal
         import RelaySystemd
