@@ -7,24 +7,15 @@ import Relocation
 @MainActor func runGLib(_ bus: Bus) throws {
     let list = try makeList(bus)
     let attachment = MainActor.attach()
-    press(list)
+    press {
+        MainActor.assumeIsolated {
+            report("pressed")
+            list.order("Kitchen")
+        }
+    }
     let loop = g_main_loop_new(nil, 0)
     withExtendedLifetime((list, attachment)) { g_main_loop_run(loop) }
     g_main_loop_unref(loop)
-}
-
-/// In place of a button: GLib calls back once, from its loop.
-private func press(_ list: BoxList) {
-    // The list outlives the loop.
-    g_idle_add(
-        { list in
-            let list = list.map { Unmanaged<BoxList>.fromOpaque($0).takeUnretainedValue() }
-            MainActor.assumeIsolated {
-                report("pressed")
-                list?.order("Kitchen")
-            }
-            return 0  // G_SOURCE_REMOVE
-        }, Unmanaged.passUnretained(list).toOpaque())
 }
 
 /// All of it runs on the thread that drains the target, whichever that is.
@@ -67,18 +58,22 @@ func runGLibTarget(_ bus: Bus) throws {
     let window = try BoxWindow(relay, target)
     relay.activate()
     let attachment = target.attach()
-    press(window)
+    press { window.pressed() }
     let loop = g_main_loop_new(nil, 0)
     withExtendedLifetime((window, attachment)) { g_main_loop_run(loop) }
     g_main_loop_unref(loop)
 }
 
 /// In place of a button: GLib calls back once, from its loop.
-private func press(_ window: BoxWindow) {
-    // The window outlives the loop.
+private func press(_ pressed: @escaping @Sendable () -> Void) {
+    final class Button: Sendable {
+        let pressed: @Sendable () -> Void
+        init(_ pressed: @escaping @Sendable () -> Void) { self.pressed = pressed }
+    }
     g_idle_add(
-        { window in
-            if let window { Unmanaged<BoxWindow>.fromOpaque(window).takeUnretainedValue().pressed() }
+        { button in
+            // GLib gives it back with its only call.
+            if let button { Unmanaged<Button>.fromOpaque(button).takeRetainedValue().pressed() }
             return 0  // G_SOURCE_REMOVE
-        }, Unmanaged.passUnretained(window).toOpaque())
+        }, Unmanaged.passRetained(Button(pressed)).toOpaque())
 }

@@ -36,6 +36,13 @@ package struct MethodCall: Sendable {
             member: member,
             signature: signature, body: body)
     }
+    /// Asks the bus to start a service. Throws `.invalidArgument` for what is no text of D-Bus.
+    package static func start(of name: String) throws(RelayError) -> Self {
+        var body = WireWriter()
+        try body.string(name)
+        body.uint32(0)
+        return .toBus("StartServiceByName", try Signature("su"), body: body.bytes)
+    }
 }
 
 /// The answer to a method call.

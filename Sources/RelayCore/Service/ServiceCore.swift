@@ -44,7 +44,7 @@ final class ServiceCore: Sendable {
     let idle: IdleWatch
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
-    /// Somebody wants it to end, whoever uses it: it starts no next run by itself.
+    /// It was told to end. It does not ask for a next run then.
     let isToldToEnd = Atomic<Bool>(false)
 
     init(
@@ -238,10 +238,8 @@ extension BusConnection {
     }
     /// Asks the bus to start a service. If it cannot, there is nobody else to ask.
     fileprivate func requestStart(of name: String) {
-        var body = WireWriter()
-        guard (try? body.string(name)) != nil, let signature = try? Signature("su") else { return }
-        body.uint32(0)
-        send(.toBus("StartServiceByName", signature, body: body.bytes)) { _ in }
+        guard let start = try? MethodCall.start(of: name) else { return }
+        send(start) { _ in }
     }
     /// Returns when the bus has answered, if only by an error.
     fileprivate func roundTrip() async { _ = try? await call(.toBus("GetId"), timeout: timing.answer) }

@@ -46,7 +46,7 @@ final class OriginRing: Sendable {
     }
     /// So long the origin may hold its wait page: its lock is the origin's, too.
     private static let patience = Duration.seconds(5)
-    /// Between two looks whether anybody is to be told of what came.
+    /// So many records are read before the exporter is told of them.
     private static let batch = 256
     private let line: Line
     /// Which one of its connection's.
@@ -139,12 +139,7 @@ final class OriginRing: Sendable {
                 try RingArea(receiving: number)
             }
             if let present = connection?.waiter(of: reply.sender) { return (area, present, reply.sender) }
-            let waiter = try reply.descriptors[1].withNumber { number throws(RelayError) in
-                let waiter = try RingWaiter(receiving: number)
-                if !WaitPage.seal(number) { throw RelayError(.unavailable, "the origin's wait page cannot be sealed") }
-                return waiter
-            }
-            return (area, waiter, reply.sender)
+            return (area, try RingWaiter.sealing(reply.descriptors[1]), reply.sender)
         } catch { return nil }
     }
     /// By the ring's numbers; nil: nobody can read it.

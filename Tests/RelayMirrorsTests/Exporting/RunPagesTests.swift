@@ -47,7 +47,7 @@ import RelayWire
                 #expect(origin.isCutOff)
             }
         }
-        // Of a damaged one nothing is of use: the origin is told so, and sends signals.
+        // The exporter gives a damaged ring back, and the origin sends signals.
         guard case .present(let ring) = connection.ringState else {
             Issue.record("no ring")
             return

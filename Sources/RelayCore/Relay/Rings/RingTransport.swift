@@ -105,13 +105,7 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
         do throws(SystemError) {
             try OwnThread.start("relay-page") {
                 [weak self, weak observer, loop = owner.loop, spinning = owner.timing.spinning] in
-                let result = Result { () throws(RelayError) in
-                    try page.withNumber { number throws(RelayError) in
-                        let waiter = try RingWaiter(receiving: number, spinning: spinning)
-                        if !WaitPage.seal(number) { throw RingFault(.seals(.settled)).relayError() }
-                        return waiter
-                    }
-                }
+                let result = Result { () throws(RelayError) in try RingWaiter.sealing(page, spinning: spinning) }
                 loop.execute { [weak self, weak observer] in
                     if let self, let observer { prepared(result, generation, observer) }
                 }

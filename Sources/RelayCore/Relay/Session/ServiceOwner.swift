@@ -122,13 +122,8 @@ final class ServiceOwner: Sendable {
     /// - Parameter failed: in a turn; it cannot, and the service is still absent.
     func start(_ failed: @escaping @Sendable (RelayError) -> Void) {
         guard let connection else { return }
-        var body = WireWriter()
         do throws(RelayError) {
-            try body.string(service)
-            body.uint32(0)
-            connection.send(
-                .toBus("StartServiceByName", try Signature("su"), body: body.bytes), timeout: timing.start
-            ) { [self] result in
+            connection.send(try .start(of: service), timeout: timing.start) { [self] result in
                 guard case .failure(let error) = result, self.connection === connection, case .nobody = callRoute
                 else { return }
                 failed(error)

@@ -40,6 +40,18 @@ package final class RingWaiter: Sendable {
     private static var breather: Int { 64 }
     private let spinning: Spinning
 
+    /// Maps the page that a service made for this peer, and seals it: that waits as long as another one holds its lock.
+    ///
+    /// Throws as ``init(receiving:spinning:)``, and if it cannot be sealed.
+    package static func sealing(
+        _ page: ReceivedDescriptor, spinning: Spinning = .standard
+    ) throws(RelayError) -> RingWaiter {
+        try page.withNumber { number throws(RelayError) in
+            let waiter = try RingWaiter(receiving: number, spinning: spinning)
+            if !WaitPage.seal(number) { throw RingFault(.seals(.settled)).relayError() }
+            return waiter
+        }
+    }
     /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed
     /// afterwards.
     ///

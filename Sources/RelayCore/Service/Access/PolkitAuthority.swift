@@ -78,11 +78,8 @@ final class PolkitAuthority: Sendable {
         if let owner = state.onLoop.owner.present { return completion(.success(owner)) }
         state.onLoop.waiters.append(completion)
         if state.onLoop.waiters.count > 1 { return }
-        var start = WireWriter()
         do throws(RelayError) {
-            try start.string(Polkit.name)
-            start.uint32(0)
-            connection.send(.toBus("StartServiceByName", try Signature("su"), body: start.bytes)) { [weak self] _ in
+            connection.send(try .start(of: Polkit.name)) { [weak self] _ in
                 // Whether it could be started or not: it may be there.
                 self?.askOwner(connection) { [weak self] in self?.found($0) }
             }
